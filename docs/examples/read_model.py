@@ -46,8 +46,7 @@ def read_arrays(path):
 if __name__ == "__main__":
     model = Path(sys.argv[1])
     names, arrays = read_description(model)["names"], read_arrays(model / "arrays.safetensors")
-    for k, weights in enumerate(arrays["components_"]):
-        best = np.argsort(-weights, kind="stable")[:8]
-        print(f"topic {k}:", *(names["vocabulary_"][w] for w in best))
+    for k, words in enumerate(arrays["topic_words_"]):
+        print(f"topic {k}:", *(names["vocabulary_"][w] for w in words[:8]))
     for tag, n_docs in zip(names["tag_names_"], arrays["tag_docs_"], strict=True):
         print(f"tag {tag}: {n_docs} documents")

@@ -17,16 +17,13 @@ from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import rounded, significant
 from tagtopics.explore.report.prepare import (
     LEAST_SHARE,
-    RELEVANCE,
     TOPIC_TAGS,
-    TOPIC_WORDS,
     WORD_TOPICS,
     divided,
     known_words,
     lengths,
     near_topics,
     posted,
-    relevant_words,
     shown_words,
     typical_tags,
     word_docs,
@@ -34,7 +31,9 @@ from tagtopics.explore.report.prepare import (
 )
 from tagtopics.explore.report.timeline import time_of
 from tagtopics.jit.top import largest, largest_in_rows
+from tagtopics.models.topic_words import list_words
 
+_TOPIC_WORDS = 30
 _TAG_TOPICS = 10
 _DOC_TOPICS = 6
 _NEIGHBOURS = 8
@@ -115,9 +114,9 @@ def topic_key(data: TopicData, k: int) -> str:
 
 
 def topic_words(data: TopicData, k: int) -> list[list[Any]]:
-    """Return the most relevant words of a topic: word, p(word | topic), lift over the whole collection."""
+    """Return the words of a topic: word, p(word | topic), lift over the whole collection."""
     share = data.word_tokens / max(data.word_tokens.sum(), 1e-300)
-    best = relevant_words(data, TOPIC_WORDS, RELEVANCE, known_words(data)[0])[k]
+    best = list_words(data.topic_word, data.topic_share, data.topic_words, _TOPIC_WORDS)[k]
     phi = data.topic_word[k].astype(np.float64)
     return [[data.words[w], float(phi[w]), float(phi[w] / max(share[w], 1e-12))] for w in best.tolist()]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,8 @@ from tagtopics.models.naming import (
     foreground,
     name_by_tags,
     name_topics,
-    telling_words,
 )
+from tagtopics.models.topic_words import list_words
 
 WORDS = ("the", "model", "models", "translation", "machine", "speech", "audio", "parser")
 
@@ -38,24 +39,24 @@ PHI = topics(
 SHARE = np.array([0.5, 0.3, 0.2])
 
 
-def test_telling_words_are_ranked_by_their_part_of_the_divergence() -> None:
-    for k, words in enumerate(telling_words(PHI, SHARE, 4)):
-        overall = SHARE @ PHI
-        scores = [PHI[k, w] * np.log(PHI[k, w] / overall[w]) for w in range(len(WORDS))]
-        assert words.tolist() == sorted(range(len(WORDS)), key=lambda w: -scores[w])[:4]
-        assert WORDS.index("the") not in words[:2]
+def listed(phi: Float64, share: Float64, words: Sequence[str]) -> list[list[str]]:
+    """Return the words of each topic, by contribution."""
+    return [[words[w] for w in own] for own in list_words(phi, share, None, 20).tolist()]
 
 
 def test_names_have_phrases_one_word_of_a_stem_and_the_tag_of_the_topic() -> None:
     sums = np.array([[1.0, 9.0, 0.0], [6.0, 1.0, 5.0]])
-    names = name_topics(PHI, SHARE, WORDS, ["machine translation"], sums, ["venue:ICASSP", "Ann"])
+    names = name_topics(listed(PHI, SHARE, WORDS), ["machine translation"], sums, ["venue:ICASSP", "Ann"])
     assert names[0].startswith("machine translation, ")
     assert names[1].startswith("speech, audio")
     assert names[1].endswith("(ICASSP)")
     assert "parser" in names[2]
     assert names[2].count("model") == 1
     assert "Ann" in names[0]
-    assert name_topics(PHI, SHARE, WORDS, ["machine translation"], sums, ["venue:ICASSP", "Ann"]) == names
+    assert (
+        name_topics(listed(PHI, SHARE, WORDS), ["machine translation"], sums, ["venue:ICASSP", "Ann"])
+        == names
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -65,7 +66,7 @@ def test_names_are_unique_and_never_empty(n_topics: int, n_words: int, seed: int
     phi = rng.dirichlet(np.full(n_words, 0.3), n_topics)
     phi[-1] = phi[0]  # equal topics still get different names
     words = [f"w{w % 3}" if w % 2 else f"word{w}" for w in range(n_words)]
-    names = name_topics(phi, rng.dirichlet(np.ones(n_topics)), words)
+    names = name_topics(listed(phi, rng.dirichlet(np.ones(n_topics)), words))
     assert len(set(names)) == n_topics
     assert all(names)
 
@@ -143,9 +144,9 @@ def test_phrases_are_found_among_many_words() -> None:
 def test_phrases_are_joined_only_if_the_texts_have_them() -> None:
     phi = np.array([[0.4, 0.3, 0.2, 0.05, 0.05], [0.05, 0.05, 0.1, 0.4, 0.4]])
     words = ["element", "wise", "structuring", "x", "y"]
-    pairs = ["structuring element", "element wise"]
-    assert name_topics(phi, np.array([0.5, 0.5]), words, pairs)[0] == "element wise, structuring, x"
-    joined = name_topics(phi, np.array([0.5, 0.5]), words, [*pairs, "structuring element wise"])
+    own, pairs = listed(phi, np.array([0.5, 0.5]), words), ["structuring element", "element wise"]
+    assert name_topics(own, pairs)[0] == "element wise, structuring, x"
+    joined = name_topics(own, [*pairs, "structuring element wise"])
     assert joined[0] == "structuring element wise, x, y"
 
 

@@ -116,8 +116,11 @@ def _edited(model: OnlineModel, edit: Edit, corpus: Corpus | None) -> OnlineMode
         edited.recommender_, edited.names_ = None, None
         if isinstance(edited, TaggedModel):
             edited.refresh_tag_prior()
-        if model.recommender_ is not None and corpus is not None:
-            edited.learn_recommender(in_columns(corpus, edited.vocabulary_, corpus.tag_names))
+        if corpus is not None:
+            own = in_columns(corpus, edited.vocabulary_, corpus.tag_names)
+            edited.choose_words(own)
+            if model.recommender_ is not None:
+                edited.learn_recommender(own)
     return edited
 
 

@@ -28,6 +28,7 @@ from tagtopics.models import precompile
 from tagtopics.models.documents import align_words, are_whole, inferred_tags, read_documents, without_tags
 from tagtopics.models.naming import find_topic_phrases
 from tagtopics.models.queries import Queries
+from tagtopics.models.topic_words import CANDIDATES, choose_words
 from tagtopics.models.topics import Run, TopicFit
 from tagtopics.models.validation import check_parameters
 from tagtopics.recommend.recommender import fit_recommender
@@ -312,11 +313,13 @@ class TopicModel(Queries):
         self.topic_word_prior_ = topics.topic_word_prior
         self.set_topics(topics.word_sums)
         self.doc_topic_, self.doc_topic_prior_ = topics.doc_topic, topics.doc_topic_prior
-        self.phrases_ = find_topic_phrases(corpus, self.components_, self.topic_shares(), self.doc_topic_)
         self.tag_docs_ = topics.tag_docs.copy()
         self.n_features_in_ = corpus.n_words
         self.vocabulary_, self.tag_names_, self.doc_ids_ = corpus.vocabulary, corpus.tag_names, corpus.ids
         self.recipe_, self.visual_, self.columns_ = corpus.recipe, corpus.visual, corpus.columns
+        self.choose_words(corpus)
+        words = [[word for word, _ in own] for own in self.top_words(CANDIDATES)]
+        self.phrases_ = find_topic_phrases(corpus, words, self.doc_topic_)
         for name, value in topics.more.items():
             setattr(self, name, value)
         self._store_history(topics)
@@ -326,7 +329,12 @@ class TopicModel(Queries):
         beta, topic_sums = self.topic_word_prior_, word_sums.sum(0)
         phi = (word_sums + beta) / (topic_sums + len(word_sums) * beta)
         self.components_ = phi.astype(np.float32).T  # word by word, as `transform` reads it
-        self.topic_sums_ = topic_sums
+        self.topic_sums_, self.topic_words_ = topic_sums, None
+
+    def choose_words(self, corpus: Corpus) -> None:
+        """Choose the words of topics that lists show, by the documents in which they occur together."""
+        counts = align_words(self, corpus)
+        self.topic_words_ = choose_words(self.components_, self.topic_shares(), counts)
 
     def _store_history(self, topics: TopicFit) -> None:
         self.n_iter_ = topics.history[-1].iteration if topics.history else 0

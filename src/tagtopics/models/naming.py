@@ -1,8 +1,7 @@
-"""Names of topics, the words and phrases that tell them apart, and which topics are background.
+"""Names of topics, the phrases in them, and which topics are background.
 
-A word tells a topic from the others by its share of the divergence of the topic from all tokens, p(w | k) log
-p(w | k) / p(w): frequent words of all topics get nothing, rare ones little. Two to four telling words that
-stand side by side in the texts of the topic form a phrase.
+A topic is named by the first words that its lists show (`topic_words`). Two to four of them that stand side
+by side in the texts of the topic form a phrase.
 
 A topic is background if it is spread over the collection: it is at least twice as large as the mean topic,
 and the effective number of its documents is at least half of all. Decision 254.
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics._typing import Bool, Float64, Int64
+from tagtopics._typing import Bool, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.recipe import TextRecipe
@@ -25,7 +24,7 @@ from tagtopics.corpus.text import default_pattern, fold_case
 from tagtopics.jit.top import largest
 
 _TERMS = 3  # words or phrases of a name
-_CANDIDATES = 12  # most telling words of a topic that may form phrases
+_CANDIDATES = 12  # first words of a topic that may form phrases
 
 # Phrases are looked for in 20 documents of each topic, in about 1,000 of all topics together, and in the
 # first 2,000 characters of each: a small part of the time of a fit.
@@ -65,25 +64,8 @@ def effective_share(doc_topic: Any) -> Float64:
     return np.asarray(np.exp(entropy) / len(theta))
 
 
-def telling_words(topic_word: Any, topic_share: Float64, n: int) -> list[Int64]:
-    """Return for each topic the columns of the n words that tell it apart best, best first.
-
-    Args:
-        topic_word: (K, W) p(word | topic).
-        topic_share: (K,) share of all tokens.
-        n: the number of words.
-    """
-    phi = np.asarray(topic_word, dtype=np.float64)
-    overall = np.zeros(phi.shape[1])
-    for share, row in zip(topic_share, phi, strict=True):  # a matrix product would depend on threads
-        overall += share * row
-    return [largest(row * np.log(np.maximum(row, 1e-300) / np.maximum(overall, 1e-300)), n) for row in phi]
-
-
 def name_topics(
-    topic_word: Any,
-    topic_share: Float64,
-    vocabulary: Sequence[str],
+    words: Sequence[Sequence[str]],
     phrases: Iterable[str] = (),
     tag_sums: Any = None,
     tag_names: Sequence[str] = (),
@@ -91,16 +73,13 @@ def name_topics(
     """Return a short name for each topic; no two are equal.
 
     Args:
-        topic_word: (K, W) p(word | topic).
-        topic_share: (K,) share of all tokens.
-        vocabulary: the W words.
+        words: of each topic, as they are listed.
         phrases: words that form a phrase, joined by spaces, as `find_topic_phrases` returns them.
         tag_sums: (T, K) how much of each topic the documents of each tag have; None without tags.
         tag_names: the T tags.
     """
     known = frozenset(phrases)
-    ranked = telling_words(topic_word, topic_share, 4 * _CANDIDATES)
-    terms = [_terms([vocabulary[w] for w in words], known) for words in ranked]
+    terms = [_terms(own, known) for own in words]
     singled = _singled_out(tag_sums, tag_names, len(terms))
     names = [_name(own[:_TERMS], tag) for own, tag in zip(terms, singled, strict=True)]
     for n in range(_TERMS + 1, 2 * _TERMS):  # topics of one name get more terms
@@ -156,18 +135,15 @@ def distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def find_topic_phrases(
-    corpus: Corpus, topic_word: Any, topic_share: Float64, doc_topic: Any
-) -> tuple[str, ...]:
-    """Return telling words that form phrases in the texts of a corpus, most frequent first.
+def find_topic_phrases(corpus: Corpus, words: Sequence[Sequence[str]], doc_topic: Any) -> tuple[str, ...]:
+    """Return words of topics that form phrases in the texts of a corpus, most frequent first.
 
     Each topic is looked for in the documents that have most of it. Every two words side by side in a longer
     phrase form one, too. Without texts there are no phrases.
 
     Args:
         corpus: the documents.
-        topic_word: (K, W) p(word | topic).
-        topic_share: (K,) share of all tokens.
+        words: of each topic, as they are listed.
         doc_topic: (D, K) topic proportions of the documents.
     """
     if corpus.texts is None or len(doc_topic) != corpus.n_docs:
@@ -175,8 +151,7 @@ def find_topic_phrases(
     theta = np.asarray(doc_topic)
     each = min(_PHRASE_DOCS, -(-_MOST_PHRASE_DOCS // theta.shape[1]))
     docs = np.unique([largest(theta[:, k], each) for k in range(theta.shape[1])])
-    telling = telling_words(topic_word, topic_share, _CANDIDATES)
-    wanted = {corpus.vocabulary[w] for words in telling for w in words.tolist()}
+    wanted = {word for own in words for word in own[:_CANDIDATES]}
     counts, of_docs = _count_runs((corpus.texts[d] for d in docs.tolist()), wanted, corpus.recipe)
     kept: dict[tuple[str, ...], int] = {}
     for run in sorted(counts, key=len):
@@ -218,7 +193,7 @@ def _count_runs(
 
 
 def _terms(words: Sequence[str], phrases: frozenset[str]) -> list[str]:
-    """Return the most telling words that a name may need: phrases joined, and no two of one stem."""
+    """Return the first words that a name may need: phrases joined, and no two of one stem."""
     joined = _joined(words[:_CANDIDATES], phrases)
     terms: list[str] = []
     used: list[str] = []
@@ -234,7 +209,7 @@ def _terms(words: Sequence[str], phrases: frozenset[str]) -> list[str]:
 
 
 def _joined(words: Sequence[str], phrases: frozenset[str]) -> dict[str, tuple[str, ...]]:
-    """Return the phrase of each of a topic's words that is in one; most telling pairs first."""
+    """Return the phrase of each of a topic's words that is in one; first pairs first."""
     pairs = [(i, j) for i in range(len(words)) for j in range(len(words)) if i != j]
     joined: dict[str, tuple[str, ...]] = {}
     for i, j in sorted(pairs, key=lambda pair: (sum(pair), pair)):

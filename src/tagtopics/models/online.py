@@ -94,18 +94,22 @@ class OnlineModel(TopicModel):
         if hasattr(self, "components_"):
             if isinstance(X, Corpus) and X.n_docs == 0:
                 return self
-            batches = list(_batches(self._more_documents(X, y), batch_size))
+            corpus = self._more_documents(X, y)
+            batches = list(_batches(corpus, batch_size))
             self.recommender_ = None
             self.base_, self.curation_ = None, self.curation_.without_undo()
         else:
             corpus = self.training_corpus(X, y)
             if corpus.n_docs == 0:
                 raise InputError("partial_fit: there are no documents to start from")
-            first, *batches = _batches(without_tags(corpus) if self._ignores_tags else corpus, batch_size)
+            corpus = without_tags(corpus) if self._ignores_tags else corpus
+            first, *batches = _batches(corpus, batch_size)
             with thread_limit(self.n_jobs):
                 self._learn(first, Run(callbacks=callbacks))
         for batch in batches:
             self._learn_more(batch, forgetting, callbacks)
+        if batches:
+            self.choose_words(corpus)
         return self
 
     def _more_documents(self, X: Any, y: Any) -> Corpus:
@@ -233,6 +237,7 @@ def update_model(
     known.resize((known.shape[0], len(model.vocabulary_)))
     joined = None if old is None else join_corpora(old, corpus)
     if joined is not None:
+        model.choose_words(joined)
         model.learn_tag_prior(joined, callbacks)
         model.learn_recommender(joined, callbacks)
     return Updated(

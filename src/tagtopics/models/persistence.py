@@ -394,6 +394,7 @@ def _parts(description: Description, text: str, arrays: dict[str, Any], model: T
     T, W, K = sizes["T"], sizes["W"], model.count_topics(sizes["T"])
     check_arrays(arrays, sizes | {"K": K, "K + 1": K + 1}, model)
     parts = names | {name: arrays[name] for name in arrays_of(model)}
+    parts["topic_words_"] = arrays.get("topic_words_")
     recommender = recommender_from(description.recommender, arrays, W, K)
     parts |= {"recommender_": recommender, "visual_": None, "names_": None, "tag_words_": None}
     if description.visual is not None:

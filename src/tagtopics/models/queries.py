@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import CSR, Bool, Float32, Float64
+from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
 from tagtopics.bp.graph import normalised
 from tagtopics.bp.holdout import topic_coherence
 from tagtopics.corpus.core import Corpus
@@ -29,7 +29,8 @@ from tagtopics.models.documents import (
 )
 from tagtopics.models.journal import Curation
 from tagtopics.models.naming import background_topics, distinct, foreground, name_by_tags, name_topics
-from tagtopics.models.results import RelatedDocument, TopicTable, top_weighted
+from tagtopics.models.results import RelatedDocument, TopicTable
+from tagtopics.models.topic_words import CANDIDATES, list_words
 from tagtopics.models.validation import INFERRED
 from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
 
@@ -45,6 +46,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     columns_: Columns | None = None  # of the table that the documents came from
     recommender_: TagRecommender | None = None
     names_: Any = None  # a `subjects.TagNames`: finds the names of tags in texts, if there is a thesaurus
+    topic_words_: Any = None  # (K, 20) columns of the words that lists show; None if no documents are at hand
     phrases_: tuple[str, ...] = ()  # words that form phrases in the training texts
     curation_: Curation = Curation()  # the journal of edits
     base_: Any = None  # the model as it was fitted, if there are edits since
@@ -72,12 +74,17 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return counts, tags_of_labels(tags, counts.shape[0], self.tag_names_)[0]
 
     def top_words(self, n: int = 10) -> list[list[tuple[str, float]]]:
-        """Return for each topic its n most probable words with their probabilities."""
-        check_is_fitted(self)
-        return [top_weighted(self.vocabulary_, topic, n) for topic in self.components_]
+        """Return for each topic n words that tell it apart and occur together, with their probabilities."""
+        listed, words = self.listed_words(n), self.vocabulary_
+        rows = zip(listed.tolist(), self.components_, strict=True)
+        return [[(words[w], float(topic[w])) for w in own] for own, topic in rows]
+
+    def listed_words(self, n: int) -> Int64:
+        """Return (K, n): the columns of the words of each topic that lists and names show."""
+        return list_words(self.components_, self.topic_shares(), self.topic_words_, n)
 
     def topic_table(self, n_words: int = 10) -> TopicTable:
-        """Return all topics with name, share of the tokens and most probable words, largest first."""
+        """Return all topics with name, share of the tokens and words, largest first."""
         share, words = self.topic_shares(), self.top_words(n_words)
         names, background = self.topic_names(), self.background_topics()
         order = np.argsort(-share, kind="stable").tolist()
@@ -90,7 +97,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
 
     def topic_names(self) -> tuple[str, ...]:
-        """Return a short name for each topic: as given by the user, or its telling words and phrases.
+        """Return a short name for each topic: as given by the user, or its first words and phrases.
 
         A tag that singles the topic out is added. Topics of photos are named by tags alone, because visual
         words mean nothing to readers. No two names are equal.
@@ -99,7 +106,8 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.visual_ is not None and tags[0] is not None and len(tags[1]):
             names = name_by_tags(*tags)
         else:
-            names = name_topics(self.components_, self.topic_shares(), self.vocabulary_, self.phrases_, *tags)
+            words = [[word for word, _ in own] for own in self.top_words(CANDIDATES)]
+            names = name_topics(words, self.phrases_, *tags)
         given = self.curation_.names
         return distinct(given.get(k, name) for k, name in enumerate(names)) if given else names
 

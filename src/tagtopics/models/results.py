@@ -56,7 +56,7 @@ class TopicTable:
     Attributes:
         topic: the number of each topic in the model, largest share first.
         share: of all tokens.
-        words: the most probable words of each.
+        words: of each, those that tell it apart and occur together.
         name: of each.
         background: whether each is spread over the whole collection.
     """

@@ -9,6 +9,7 @@ import numpy as np
 
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
+from tagtopics.models.topic_words import CANDIDATES
 from tagtopics.recommend.arrays import matrix_to_arrays, recommender_to_arrays
 
 NAMES = {"vocabulary_": "W", "tag_names_": "T", "doc_ids_": "D"}
@@ -48,6 +49,7 @@ def arrays_of(model: TopicModel) -> dict[str, tuple[str, ...]]:
 def arrays_to_save(model: TopicModel) -> dict[str, Any]:
     """Return all arrays of a model by name, those of its recommender, tag names and images included."""
     arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in arrays_of(model)}
+    arrays |= {} if model.topic_words_ is None else {"topic_words_": np.ascontiguousarray(model.topic_words_)}
     arrays |= recommender_to_arrays(model.recommender_)
     named = model.names_ if model.recommender_ is not None else None
     arrays |= {} if named is None else layer_of("names_").names_to_arrays(named)
@@ -72,3 +74,16 @@ def check_arrays(arrays: dict[str, Any], sizes: dict[str, int], model: TopicMode
     prior = arrays["doc_topic_prior_"]
     if prior.size and not (prior.min() > 0 and prior.max() >= _LEAST_PRIOR):
         raise InputError("doc_topic_prior_ holds numbers that are not positive, or too small")
+    _check_words(arrays.get("topic_words_"), sizes["K"], sizes["W"])
+
+
+def _check_words(words: Any, K: int, W: int) -> None:
+    """Raise an `InputError` unless the chosen words of topics, if there are any, are different columns."""
+    if words is None:
+        return
+    shape = (K, min(CANDIDATES, W))
+    if words.shape != shape or words.dtype != np.int32:
+        raise InputError(f"topic_words_ is {words.dtype} {words.shape}, but should be int32 {shape}")
+    ordered = np.sort(words, axis=1)
+    if ((ordered < 0) | (ordered >= W)).any() or (np.diff(ordered) == 0).any():
+        raise InputError("topic_words_ is damaged: its rows are not numbers of different words")

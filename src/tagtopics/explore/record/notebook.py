@@ -23,7 +23,7 @@ def plot_topics(model: TopicModel, n_words: int = 6) -> Any:
 
 
 def plot_topic(model: TopicModel, topic: int, n_words: int = 20) -> Any:
-    """Return a plotly figure: the most probable words of one topic."""
+    """Return a plotly figure: the words of one topic with their probabilities."""
     check_is_fitted(model)
     K = model.components_.shape[0]
     if not 0 <= topic < K:

@@ -21,6 +21,7 @@ from tagtopics.explore.record.topic_data import ANY_WORDS, DocumentTable, TagTab
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import training_documents
+from tagtopics.models.topic_words import CANDIDATES
 from tagtopics.models.ttm import TTM
 from tagtopics.models.validation import Preset
 from tagtopics.tag_prior.mixture_loops import first_claims
@@ -65,6 +66,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         word_tokens=weights,
         topic_word=np.asarray(model.components_, dtype=np.float32),
         topic_share=model.topic_shares(),
+        topic_words=model.listed_words(CANDIDATES).astype(np.int32),
         coherence=np.empty(0) if corpus is None else np.nan_to_num(model.coherence(corpus)),
         tags=_tag_table(model, tag_words, weights),
         documents=_document_table(model, corpus, credit, recipe),

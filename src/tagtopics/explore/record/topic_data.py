@@ -17,7 +17,7 @@ from tagtopics.corpus.spans import SpanFinder
 from tagtopics.errors import InputError
 
 ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)  # for texts whose own recipe is unknown
-VERSION = 4  # of the layout of the record
+VERSION = 5  # of the layout of the record
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,6 +101,7 @@ class TopicData:
         word_tokens: (W,) number of tokens of each word; the expected number, a float, without the corpus.
         topic_word: (K, W) p(word | topic), rows add up to one.
         topic_share: (K,) share of all tokens.
+        topic_words: (K, 20) numbers of the words of each topic that people read; `list_words` has more.
         coherence: (K,) NPMI of each topic's top words; empty if unknown.
         names: a short name for each topic; no two are equal.
         background: (K,) whether each topic is spread over the whole collection, so that it tells
@@ -121,6 +122,7 @@ class TopicData:
     word_tokens: Float64
     topic_word: Float32
     topic_share: Float64
+    topic_words: Int32
     coherence: Float64
     tags: TagTable
     documents: DocumentTable
@@ -137,6 +139,7 @@ class TopicData:
         optional = (docs.texts, docs.titles, docs.dates, docs.urls)
         rules = {
             "topic_share must have one entry a topic": self.topic_share.shape == (K,),
+            "topic_words must have one row a topic": len(self.topic_words) == K,
             "coherence must have one entry a topic, or none": self.coherence.shape in ((K,), (0,)),
             "names must have one entry a topic, all different": len(self.names) == len(set(self.names)) == K,
             "background must have one entry a topic": self.background.shape == (K,),

@@ -13,13 +13,11 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
 from tagtopics.explore.report.timeline import periods_of, time_of
-from tagtopics.jit.top import largest, largest_in_rows, largest_of_rows
+from tagtopics.jit.top import largest, largest_of_rows
+from tagtopics.models.topic_words import list_words
 
-# Weight of p(word | topic) in the order of words; Sievert and Shirley (2014) found it the best.
-RELEVANCE = 0.6
 MOST_WORDS = 40_000  # in the index; the rarest beyond that are left out
-TOPIC_WORDS = 30  # of a topic page
-WEIGHTS = tuple(step / 20 for step in range(21))  # of relevance that the slider of a topic page has
+TOPIC_WORDS = 60  # in the index; a topic page shows the first 30
 TOPIC_TAGS = 10  # of a topic page
 WORD_DOCS = 6  # of a word page
 WORD_TOPICS = 8  # of a word page; the others are shown as their sum
@@ -46,7 +44,7 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
         "model": data.model,
         "parameters": data.parameters,
         "facts": {name: float(f"{value:.6g}") for name, value in data.facts.items()},
-        "topics": _topics(data, chosen, number),
+        "topics": _topics(data, number),
         "words": _words(data, chosen),
         "tags": _tags(data, number),
         "groups": suggested_groups(data),
@@ -86,11 +84,9 @@ def index_of(
     }
 
 
-def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
-    orders = np.stack([relevant_words(data, TOPIC_WORDS, weight, chosen) for weight in WEIGHTS], axis=1)
-    words = [np.unique(own) for own in orders]
-    words = [row[np.argsort(-data.topic_word[k, row], kind="stable")] for k, row in enumerate(words)]
-    at = [{w: i for i, w in enumerate(row.tolist())} for row in words]
+def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
+    listed = list_words(data.topic_word, data.topic_share, data.topic_words, TOPIC_WORDS)
+    words = [row[number[row] >= 0] for row in listed]
     places, radii = topic_map(data.topic_word, data.topic_share)
     near, alike = near_topics(data)
     return {
@@ -100,8 +96,6 @@ def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
         "background": data.background.tolist(),
         "words": [number[row].tolist() for row in words],
         "phi": [rounded(data.topic_word[k, row], 7) for k, row in enumerate(words)],
-        "shown": orders.shape[2],
-        "orders": numerals([at[k][w] for k, own in enumerate(orders) for w in own.ravel().tolist()]),
         "tags": typical_tags(data, TOPIC_TAGS),
         "near": near.tolist(),
         "alike": [rounded(row) for row in alike],
@@ -109,26 +103,6 @@ def _topics(data: TopicData, chosen: Int64, number: Int64) -> dict[str, Any]:
         "y": rounded(places[:, 1]),
         "r": rounded(radii),
     }
-
-
-def relevant_words(data: TopicData, n: int, weight: float = RELEVANCE, among: Int64 | None = None) -> Int64:
-    """Return (K, n): the most relevant words of each topic, best first; fewer columns if words are few.
-
-    The relevance is weight log p(w | k) + (1 - weight) log(p(w | k) / p(w)). Words that occur once are left
-    out, unless all do.
-
-    Args:
-        data: the record.
-        n: how many.
-        weight: from 0, specific to the topic, to 1, frequent in it.
-        among: the words to choose from; all by default.
-    """
-    tokens = data.word_tokens
-    words = np.arange(len(tokens)) if among is None else among
-    words = words[tokens[words] >= min(2.0, float(tokens.max(initial=0.0)))]
-    log_share = np.log(np.maximum(tokens[words] / max(float(tokens.sum()), 1e-300), 1e-12))
-    log_phi = np.log(np.maximum(data.topic_word[:, words], 1e-12))
-    return np.asarray(words[largest_in_rows(log_phi - (1 - weight) * log_share, min(n, len(words)))])
 
 
 def typical_tags(data: TopicData, n: int) -> list[list[int]]:

@@ -8,7 +8,7 @@ import numpy as np
 from fastapi import HTTPException
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32
+from tagtopics._typing import Float32, Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.schemas import (
@@ -21,6 +21,7 @@ from tagtopics.explore.server.schemas import (
     Weighted,
 )
 from tagtopics.jit.top import largest_in_rows
+from tagtopics.models.topic_words import list_words
 
 _ROWS = 64  # profiles of tags whose words are in memory at a time
 
@@ -34,10 +35,11 @@ class Collection:
         self._by_size = np.argsort(-data.tags.n_docs, kind="stable").tolist()
 
     def topics(self, n_words: int) -> TopicList:
-        """Return all topics with their most probable words."""
+        """Return all topics with their words."""
         data = self._data
         coherence = data.coherence.tolist() or [None] * data.n_topics
-        rows = zip(data.topic_share.tolist(), coherence, self._words(data.topic_word, n_words), strict=True)
+        listed = list_words(data.topic_word, data.topic_share, data.topic_words, n_words)
+        rows = zip(data.topic_share.tolist(), coherence, self._words(data.topic_word, listed), strict=True)
         topics = [
             TopicOut(topic=k, share=share, coherence=own, words=words)
             for k, (share, own, words) in enumerate(rows)
@@ -80,7 +82,8 @@ class Collection:
         words: list[list[Weighted]] = []
         with single_thread():
             for part in np.split(joint.astype(np.float32), range(_ROWS, len(joint), _ROWS)):
-                words += self._words(part @ data.topic_word, n_words)
+                weights = part @ data.topic_word
+                words += self._words(weights, largest_in_rows(weights, n_words))
         return [
             TagOut(
                 tags=[data.tags.names[t] for t in columns],
@@ -102,9 +105,8 @@ class Collection:
             text=text,
         )
 
-    def _words(self, weights: Float32, n: int) -> list[list[Weighted]]:
-        """Return the n words with the largest weights of each row of (R, W)."""
-        best = largest_in_rows(weights, n)
+    def _words(self, weights: Float32, best: Int64) -> list[list[Weighted]]:
+        """Return the words in some columns (R, n) of each row of (R, W), with their weights."""
         values, names = np.take_along_axis(weights, best, axis=1), self._data.words
         rows = zip(best.tolist(), values.tolist(), strict=True)
         return [[Weighted(name=names[w], weight=p) for w, p in zip(*row, strict=True)] for row in rows]

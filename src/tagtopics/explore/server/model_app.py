@@ -114,7 +114,7 @@ def _add_collection(app: FastAPI, collection: Collection, gate: Gate) -> None:
 
     @app.get(f"{_API}/topics", response_model=schemas.TopicList, **tagged)
     async def topics(words: Count = 10) -> Response:
-        """Return all topics with their most probable words."""
+        """Return all topics with their words."""
         return await _answer(gate, collection.topics, words)
 
     @app.get(f"{_API}/tags", response_model=schemas.TagList, **tagged)

@@ -71,7 +71,7 @@ async function load() {
   const { topics, tags, documents, words, sizes } = index;
   store.K = sizes.topics;
   store.tokens = words.total;
-  const rows = { words: tags.words, credits: tags.credits, tags: documents.tags, documents: words.documents, orders: topics.orders };
+  const rows = { words: tags.words, credits: tags.credits, tags: documents.tags, documents: words.documents };
   whenNeeded("words", () => rowsOf(rows.words), tags);
   whenNeeded("credits", () => rowsOf({ sizes: rows.words.sizes, values: rows.credits }, shortFloat), tags);
   whenNeeded("tags", () => rowsOf(rows.tags), documents);
@@ -80,7 +80,6 @@ async function load() {
   whenNeeded("tagRoots", () => rootsOf(tags.profiles));
   whenNeeded("docRoots", () => rootsOf(documents.topics));
   whenNeeded("wordShares", () => rootsOf(words.shares));
-  whenNeeded("orders", () => numeralsOf(rows.orders), topics);
   whenNeeded("docsOfTag", () => {
     const docs = tags.names.map(() => []);
     documents.tags.forEach((row, d) => row.forEach((t) => docs[t].push(d)));
@@ -89,7 +88,7 @@ async function load() {
   store.kinds = kindsOf(tags.names);
   readNames();
   store.labels = topics.tags.map((typical, k) =>
-    index.pictures ? typical.slice(0, 4).map(tagFull) : relevant(k, RELEVANCE, 4).map(([w]) => words.names[w]),
+    index.pictures ? typical.slice(0, 4).map(tagFull) : wordsOf(k, 4).map(([w]) => words.names[w]),
   );
 }
 
@@ -173,15 +172,11 @@ function together(tags) {
   return joint;
 }
 
-// Words of a topic by relevance, for a weight of `WEIGHTS` in prepare.py. Rows: word, p(w|k), lift.
-const RELEVANCE = 0.6;
-function relevant(k, weight, n) {
-  const { words, phi, orders, shown } = store.topics;
-  const first = (21 * k + Math.round(20 * weight)) * shown;
-  return orders.slice(first, first + Math.min(n, shown)).map((i) => {
-    const w = words[k][i];
-    return [w, phi[k][i], phi[k][i] / Math.max(store.words.weight[w] / store.tokens, 1e-12)];
-  });
+// The first words of a topic. Rows: word, p(w|k), lift.
+function wordsOf(k, n) {
+  const { words, phi } = store.topics;
+  const lift = (w, p) => p / Math.max(store.words.weight[w] / store.tokens, 1e-12);
+  return words[k].slice(0, n).map((w, i) => [w, phi[k][i], lift(w, phi[k][i])]);
 }
 
 // Words of a distribution over topics, by their contribution to the divergence from the collection.

@@ -185,7 +185,7 @@ function topicsPage() {
 
 function topicDeck(k) {
   const { share, coherence, tags } = store.topics;
-  const words = () => relevant(k, RELEVANCE, 10).flatMap(([w], i) => [i ? " " : null, wordLink(w)]);
+  const words = () => wordsOf(k, 10).flatMap(([w], i) => [i ? " " : null, wordLink(w)]);
   return h("article", { class: "deck", vars: { "--hue": topicHue(k) } },
     h("h2", {}, link(topicHref(k), {}, badge(k), topicName(k))),
     store.pictures ? tagChips(tags[k].slice(0, 8)) : h("p", {}, words()),

@@ -1,4 +1,4 @@
-// A topic: words by relevance, tags, documents, years. And a word: its topics.
+// A topic: words, tags, documents, years. And a word: its topics.
 function topicPage(k) {
   if (!(k >= 0 && k < store.K)) return missingPage("No such topic");
   const order = topOf(store.topics.share, store.K);
@@ -31,32 +31,13 @@ function topicPage(k) {
 }
 
 function topicWords(k) {
-  const box = h("div");
   const row = ([w, value, lift]) => ({
     label: h("bdi", {}, store.words.names[w]), value, text: `${percent(value)}  ${times(lift)}`, hue: topicHue(k),
     href: wordHref(w), title: `${percent(value)} of the topic, ${times(lift)} as often as in the collection`,
   });
-  const draw = (weight) => box.replaceChildren(bars(relevant(k, weight, 30).map(row), { name: "Words" }));
-  const given = Math.round(20 * Number(stateOf().get("weight") ?? RELEVANCE)) / 20;
-  const first = given >= 0 && given <= 1 ? given : RELEVANCE;
-  const asText = (weight) => weight.toFixed(2).replace(/0$/, "");
-  draw(first);
-  const shown = h("output", { for: "weight" }, asText(first));
-  const input = (event) => {
-    const weight = Number(event.target.value);
-    shown.textContent = asText(weight);
-    keepState("weight", weight, RELEVANCE);
-    draw(weight);
-  };
-  return card("Words", "Bar: share of the topic. Number: how many times more frequent than in the whole collection.",
-    h("div", { class: "slider" },
-      h("label", { for: "weight" }, "Relevance"),
-      h("span", { class: "end" }, "rare, specific"),
-      h("input", { id: "weight", type: "range", min: 0, max: 1, step: 0.05, value: first, on: { input } }),
-      h("span", { class: "end" }, "frequent"),
-      shown,
-    ),
-    box,
+  return card("Words",
+    "Words that tell the topic apart and occur together. Bar: share of the topic. Number: how many times more frequent than in the whole collection.",
+    bars(wordsOf(k, 30).map(row), { name: "Words" }),
   );
 }
 
