@@ -24,6 +24,7 @@ from tagtopics.models.lda import LDA
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import top_weighted
 from tagtopics.models.tagged import TaggedModel
+from tagtopics.models.topic_words import CANDIDATES
 
 _KEPT_WORDS, _START_WORDS = 1000, 50  # of a curated topic in the journal, and of another one (decision 276)
 _SPLIT_PRIOR = 1.0  # pseudo-count of each part in a document: a smaller one splits off a few documents
@@ -135,17 +136,21 @@ def _sources(edit: Edit, K: int) -> Sources:
 
 
 def _combine(model: OnlineModel, sources: Sources) -> None:
-    """Give each topic the sum of its sources; what no topic uses is dropped."""
+    """Give each topic the sum of its sources; what no topic uses is dropped. Lists of other topics stay."""
 
     def columns(values: Any) -> Any:
         parts = [sum((values[:, k] for k in old[1:]), values[:, old[0]].copy()) for old in sources]
         return np.ascontiguousarray(np.stack(parts, axis=1))
 
+    chosen = model.listed_words(CANDIDATES)
     theta, alpha = columns(model.doc_topic_), columns(model.doc_topic_prior_[np.newaxis])[0]
     total = theta.sum(1, keepdims=True)
     theta = np.where(total > 0, theta / np.maximum(total, 1e-30), alpha / alpha.sum())
     squares = columns(np.sqrt(model.tag_squares_)) ** 2  # the most that they can be
     _set(model, columns(model.word_sums()), theta, alpha, columns(model.tag_sums_), squares)
+    listed = zip(sources, model.listed_words(CANDIDATES), strict=True)
+    kept = [chosen[old[0]] if len(old) == 1 else row for old, row in listed]
+    model.topic_words_ = np.array(kept, dtype=np.int32)
 
 
 def _set(

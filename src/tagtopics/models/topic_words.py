@@ -3,7 +3,7 @@
 The contribution of a word to the divergence of a topic from all tokens, p(w | k) log(p(w | k) / p(w)), is
 large if the word is frequent in the topic and more so than elsewhere. Of the twenty words that contribute
 most, the one with the smallest mean NPMI with the others is removed, again and again, until ten are left.
-Pairs that few documents have are shrunk towards independence. Decision 255.
+Pairs that few documents have are shrunk towards independence. Decision 256.
 """
 
 from __future__ import annotations
