@@ -7,7 +7,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "reproduction" / "pages"
 RECORDS = ROOT / "reproduction" / "records"
+
+
+def probable_words(model: Any, n: int) -> list[list[tuple[str, float]]]:
+    """Return for each topic its n most probable words with their probabilities, as the paper lists them."""
+    from tagtopics.models.results import top_weighted
+
+    return [top_weighted(model.vocabulary_, topic, n) for topic in model.components_]

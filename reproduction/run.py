@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from reproduction import probable_words
 from reproduction.curves import measure_curve
 from reproduction.photos import photo_folder
 from reproduction.recommenders import SYSTEMS, measure_scores, measure_system
@@ -176,14 +177,14 @@ def _measure_statistics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dic
 
 
 def _measure_topics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
-    """Return the thirty top words of each topic of the training part, with their probabilities."""
+    """Return the thirty most probable words of each topic of the training part, with their probabilities."""
     from tagtopics.bp.holdout import topic_coherence
     from tagtopics.corpus.splits import train_test
 
     train = corpus.select(train_test(corpus, spec.seed)[0])
     model.fit_topics(train)
     began = time.perf_counter()
-    top = model.top_words(30)
+    top = probable_words(model, 30)
     ten = [[word for word, _ in topic[:10]] for topic in top]
     metrics = {
         "coherence": float(topic_coherence(corpus, ten).mean()),

@@ -26,7 +26,7 @@ import tagtopics as tt
 from reproduction.analysis import workflow
 from tagtopics.bp.holdout import topic_coherence
 from tagtopics.jit.top import largest_in_rows
-from tagtopics.models.topic_words import choose_words, list_words
+from tagtopics.models.topic_words import choose_topic_words, list_words
 
 RECORDS = reproduction.RECORDS / "words" / "results.jsonl"
 CORPORA, TOPICS, SEEDS, N = ("bbc", "docstrings", "reuters", "anthology", "tibcore"), (20, 50), range(5), 10
@@ -54,7 +54,7 @@ def lists(corpus: tt.Corpus, n_topics: int, seed: int) -> dict[str, Any]:
     factors = NMF(n_topics, init="nndsvd", random_state=seed)
     factors.fit(TfidfTransformer().fit_transform(corpus.counts))
     sums = factors.components_.sum(1) + 1e-300
-    chosen = choose_words(factors.components_ / sums[:, np.newaxis], sums / sums.sum(), corpus.counts)
+    chosen = choose_topic_words(factors.components_ / sums[:, np.newaxis], sums / sums.sum(), corpus.counts)
     return {
         "listed": model.listed_words(N),
         "telling": list_words(model.components_, model.topic_shares(), None, N),

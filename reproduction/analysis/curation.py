@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import tagtopics as tt
+from reproduction import probable_words
 from reproduction.analysis.workflow import load, note
 from tagtopics.models.documents import without_tags
 
@@ -67,7 +68,7 @@ def real_seeds(name: str, K: int = 20) -> Any:
     )
     place = K - len(chosen)
     found = [cosine(guided.components_[place + i], topics[k]) for i, k in enumerate(chosen)]
-    top = [{w for w, _ in guided.top_words(10)[place + i]} for i in range(len(chosen))]
+    top = [{w for w, _ in probable_words(guided, 10)[place + i]} for i in range(len(chosen))]
     kept = [len(set(named[f"seeded {k}"]) & top[i]) for i, k in enumerate(chosen)]
     rows = [{"corpus": name, "words": named[f"seeded {k}"], "guided": found[i], "unguided": best[k],
              "seeds_on_top": kept[i]} for i, k in enumerate(chosen)]  # fmt: skip

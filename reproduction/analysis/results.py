@@ -22,13 +22,14 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import tagtopics as tt
-from reproduction import PAGES, RECORDS
+from reproduction import PAGES, RECORDS, probable_words
 from reproduction.analysis.curation import real_seeds, replay, seeds
 from reproduction.analysis.page import page
 from reproduction.analysis.peers import stm
 from reproduction.analysis.workflow import WORKFLOW, load, note
 from tagtopics.analysis.choose.choose import SWEEPS, choice_rows, fit_grid, make_restarts, recommend
 from tagtopics.analysis.choose.compare import found_again, match_topics
+from tagtopics.bp.holdout import topic_coherence
 from tagtopics.corpus.splits import train_test
 
 GRID = (5, 10, 15, 25, 35, 50, 75, 100, 150)
@@ -62,7 +63,8 @@ def coherence(name: str, n_topics: int = 50, restarts: int = 10) -> Any:
     row = next(fit_grid(make_restarts(train, restarts, 0), [n_topics], tt.LDA(max_iter=SWEEPS)))
     model = tt.LDA(n_topics, random_state=0).fit_topics(train)
     found = np.sum([found_again(model.components_, topics) for topics in row.topics], axis=0)
-    npmi, stable = model.coherence(test), found >= 0.8 * restarts
+    words = [[word for word, _ in own] for own in probable_words(model, 10)]
+    npmi, stable = topic_coherence(test, words), found >= 0.8 * restarts
     means = [float(npmi[part].mean()) if part.any() else None for part in (stable, ~stable)]
     return [{"corpus": name, "stable": int(stable.sum()), "npmi_stable": means[0], "npmi_rest": means[1],
              "stability": choice_rows([row])[0].stability}]  # fmt: skip

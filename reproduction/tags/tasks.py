@@ -19,8 +19,10 @@ import numpy as np
 
 import reproduction
 import tagtopics as tt
+from reproduction import probable_words
 from reproduction.run import FittedOnce
 from reproduction.tags.results import SWEEPS, TOPICS, measured, read
+from tagtopics.bp.holdout import topic_coherence
 from tagtopics.corpus.splits import train_test
 
 RECORDS = reproduction.RECORDS / "tags" / "tasks.jsonl"
@@ -96,8 +98,8 @@ def quality(corpus: tt.Corpus, models: dict[str, Any], seed: int) -> dict[str, d
     found: dict[str, dict[str, float]] = {"NPMI": {}, "diversity": {}}
     for name in ("LDA", "TTM", "TTM-H"):
         model = models[name].fit_topics(train)
-        top = [[word for word, _ in words] for words in model.top_words()]
-        found["NPMI"][name] = float(np.nanmean(model.coherence(train)))
+        top = [[word for word, _ in words] for words in probable_words(model, 10)]
+        found["NPMI"][name] = float(np.nanmean(topic_coherence(train, top)))
         found["diversity"][name] = len({word for words in top for word in words}) / sum(map(len, top))
     return found
 

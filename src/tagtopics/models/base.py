@@ -28,7 +28,7 @@ from tagtopics.models import precompile
 from tagtopics.models.documents import align_words, are_whole, inferred_tags, read_documents, without_tags
 from tagtopics.models.naming import find_topic_phrases
 from tagtopics.models.queries import Queries
-from tagtopics.models.topic_words import CANDIDATES, choose_words
+from tagtopics.models.topic_words import CANDIDATES, choose_topic_words
 from tagtopics.models.topics import Run, TopicFit
 from tagtopics.models.validation import check_parameters
 from tagtopics.recommend.recommender import fit_recommender
@@ -334,7 +334,7 @@ class TopicModel(Queries):
     def choose_words(self, corpus: Corpus) -> None:
         """Choose the words of topics that lists show, by the documents in which they occur together."""
         counts = align_words(self, corpus)
-        self.topic_words_ = choose_words(self.components_, self.topic_shares(), counts)
+        self.topic_words_ = choose_topic_words(self.components_, self.topic_shares(), counts)
 
     def _store_history(self, topics: TopicFit) -> None:
         self.n_iter_ = topics.history[-1].iteration if topics.history else 0

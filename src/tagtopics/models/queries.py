@@ -139,7 +139,8 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Return the NPMI coherence of each topic, (K,), from -1 to 1: how often its top words co-occur.
 
         Args:
-            corpus: where co-occurrence is counted: the training corpus, or better another one.
+            corpus: where co-occurrence is counted. Words are listed for their co-occurrence in the training
+                documents, so other documents are a fairer measure.
             n_words: how many top words of each topic.
         """
         return topic_coherence(corpus, [[word for word, _ in words] for words in self.top_words(n_words)])

@@ -49,7 +49,7 @@ def arrays_of(model: TopicModel) -> dict[str, tuple[str, ...]]:
 def arrays_to_save(model: TopicModel) -> dict[str, Any]:
     """Return all arrays of a model by name, those of its recommender, tag names and images included."""
     arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in arrays_of(model)}
-    arrays |= {} if model.topic_words_ is None else {"topic_words_": np.ascontiguousarray(model.topic_words_)}
+    arrays["topic_words_"] = model.listed_words(CANDIDATES).astype(np.int32)
     arrays |= recommender_to_arrays(model.recommender_)
     named = model.names_ if model.recommender_ is not None else None
     arrays |= {} if named is None else layer_of("names_").names_to_arrays(named)
@@ -78,7 +78,7 @@ def check_arrays(arrays: dict[str, Any], sizes: dict[str, int], model: TopicMode
 
 
 def _check_words(words: Any, K: int, W: int) -> None:
-    """Raise an `InputError` unless the chosen words of topics, if there are any, are different columns."""
+    """Raise an `InputError` unless the words of topics are different columns; older models have none."""
     if words is None:
         return
     shape = (K, min(CANDIDATES, W))

@@ -24,7 +24,7 @@ _GRID = 1e9  # NPMI is rounded to billionths, so that sums are exact
 _TIE = 1e-9  # of its probability is added to the contribution of a word: topics may equal the collection
 
 
-def choose_words(topic_word: Any, topic_share: Float64, counts: CSR) -> Int32:
+def choose_topic_words(topic_word: Any, topic_share: Float64, counts: CSR) -> Int32:
     """Return (K, 20): the words chosen for each topic by contribution, then those removed, the last first.
 
     Args:
@@ -50,7 +50,7 @@ def list_words(topic_word: Any, topic_share: Float64, chosen: Any, n: int) -> In
     Args:
         topic_word: (K, W) p(word | topic).
         topic_share: (K,) share of all tokens.
-        chosen: from `choose_words`; other words follow by contribution. None if no words are chosen.
+        chosen: from `choose_topic_words`; other words follow by contribution. None if no words are chosen.
         n: how many words of each topic.
     """
     K, n = len(topic_word), min(n, topic_word.shape[1])
