@@ -44,6 +44,8 @@ def slow_npmi(has: list[set[int]], a: int, b: int, n_docs: int) -> int:
 def slow_choice(phi: Any, share: Any, counts: Any, k: int) -> list[int]:
     """Return the listed words of a topic, word by word as the definition says."""
     D, order = len(counts), slow_order(phi, share, k)[:20]
+    if D < 100:
+        return order
     has = [set(np.flatnonzero(column).tolist()) for column in counts.T]
     left, removed = list(order), []
     while len(left) > 10:
@@ -53,8 +55,8 @@ def slow_choice(phi: Any, share: Any, counts: Any, k: int) -> list[int]:
     return left + removed[::-1]
 
 
-@settings(max_examples=80, deadline=None)
-@given(st.integers(1, 5), st.integers(1, 45), st.integers(0, 60), st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 5), st.integers(1, 45), st.integers(90, 160), st.integers(0, 10**6))
 def test_words_are_chosen_as_the_definition_says(K: int, W: int, D: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     phi, share = rng.dirichlet(np.full(W, 0.4), K), rng.dirichlet(np.ones(K))
@@ -86,10 +88,10 @@ def test_a_topic_that_is_the_collection_has_its_most_probable_words() -> None:
 def test_many_documents_are_sampled_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     phi, share = rng.dirichlet(np.full(50, 0.4), 2), np.array([0.5, 0.5])
-    counts = sp.csr_array(rng.poisson(0.5, (100, 50)))
+    counts = sp.csr_array(rng.poisson(0.5, (480, 50)))
     few = choose_topic_words(phi, share, counts[::4])
     assert few.tolist() != choose_topic_words(phi, share, counts).tolist()
-    monkeypatch.setattr("tagtopics.models.topic_words._MOST_DOCS", 30)
+    monkeypatch.setattr("tagtopics.models.topic_words._MOST_DOCS", 120)
     assert few.tolist() == choose_topic_words(phi, share, counts).tolist()
 
 
@@ -98,7 +100,7 @@ def corpus() -> tt.Corpus:
     """Three themes of twelve words that occur together, and common words."""
     rng = np.random.default_rng(0)
     rows = []
-    for d in range(150):
+    for d in range(400):
         theme = [f"theme{d % 3}x{i}" for i in range(12)]
         words = [*rng.choice(theme, 12), *(f"common{i}" for i in rng.integers(0, 30, 12))]
         rows.append({"text": " ".join(words), "tags": [f"t{d % 3}"]})
@@ -125,6 +127,9 @@ def test_all_lists_are_of_the_same_words(model: tt.TTM, corpus: tt.Corpus) -> No
     from tagtopics.models.rankings import topic_rows
 
     assert_defined(model, corpus)
+    assert not np.array_equal(
+        model.topic_words_, list_words(model.components_, model.topic_shares(), None, 20)
+    )
     wanted = [[model.vocabulary_[w] for w in own[:10]] for own in model.topic_words_]
     assert [[word for word, _ in own] for own in model.top_words()] == wanted
     for k, own in enumerate(model.top_words(25)):
@@ -182,21 +187,21 @@ def without_words(model: Any) -> dict[str, Any]:
 )
 def test_damaged_words_are_refused(model: tt.TTM, damage: Any) -> None:
     arrays = arrays_to_save(model)
-    sizes = {"K": 4, "W": len(model.vocabulary_), "T": 3, "D": 150}
+    sizes = {"K": 4, "W": len(model.vocabulary_), "T": 3, "D": 400}
     check_arrays(arrays, sizes, model)
     with pytest.raises(InputError, match="topic_words_"):
         check_arrays(arrays | {"topic_words_": damage(arrays["topic_words_"])}, sizes, model)
 
 
 def test_words_of_a_fit_to_shards_are_those_of_its_documents(corpus: tt.Corpus, tmp_path: Path) -> None:
-    folder = shard_corpus(corpus, tmp_path / "shards", shard_edges=500)
+    folder = shard_corpus(corpus, tmp_path / "shards", shard_edges=1500)
     fitted = fit_shards(tt.LDA(3, random_state=0, max_iter=10), folder, tmp_path / "run")
     assert_defined(fitted, corpus)
 
 
 def test_words_follow_more_documents_and_updates(corpus: tt.Corpus) -> None:
-    first, second = corpus.select(np.arange(100)), corpus.select(np.arange(100, 150))
-    online = tt.LDA(3, random_state=0, max_iter=10).partial_fit(first, batch_size=40)
+    first, second = corpus.select(np.arange(250)), corpus.select(np.arange(250, 400))
+    online = tt.LDA(3, random_state=0, max_iter=10).partial_fit(first, batch_size=100)
     assert_defined(online, first)
     online.partial_fit(second)
     assert_defined(online, second)

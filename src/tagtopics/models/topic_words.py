@@ -3,7 +3,8 @@
 The contribution of a word to the divergence of a topic from all tokens, p(w | k) log(p(w | k) / p(w)), is
 large if the word is frequent in the topic and more so than elsewhere. Of the twenty words that contribute
 most, the one with the smallest mean NPMI with the others is removed, again and again, until ten are left.
-Pairs that few documents have are shrunk towards independence. Decision 256.
+Pairs that few documents have are shrunk towards independence. In fewer than 100 documents pairs say little,
+and the order is that of contributions. Decision 256.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tagtopics.jit.top import largest
 
 CANDIDATES, KEPT = 20, 10  # words of a topic to choose from, and to choose
 _SHRINKAGE = 5.0  # documents, as expected of independent words, that are added to those that have a pair
-_MOST_DOCS = 20_000  # in which pairs are counted
+_LEAST_DOCS, _MOST_DOCS = 100, 20_000  # in which pairs are counted
 _GRID = 1e9  # NPMI is rounded to billionths, so that sums are exact
 _TIE = 1e-9  # of its probability is added to the contribution of a word: topics may equal the collection
 
@@ -31,11 +32,12 @@ def choose_topic_words(topic_word: Any, topic_share: Float64, counts: CSR) -> In
         topic_word: (K, W) p(word | topic).
         topic_share: (K,) share of all tokens.
         counts: CSR (D, W) of the documents in which pairs are counted, in some of them if they are many.
-            Without documents the order is that of contributions.
     """
     best = list_words(topic_word, topic_share, None, CANDIDATES)
+    if counts.shape[0] < _LEAST_DOCS:
+        return best.astype(np.int32)
     words, place = np.unique(best, return_inverse=True)
-    documents = counts[:: -(-counts.shape[0] // _MOST_DOCS) or 1]
+    documents = counts[:: -(-counts.shape[0] // _MOST_DOCS)]
     has = sp.csc_array(documents[:, words] > 0, dtype=np.int64)
     chosen = [
         row[_by_removal(_npmi((own.T @ own).toarray(), has.shape[0]))]
@@ -83,9 +85,9 @@ def _npmi(together: Int64, n_docs: int) -> Int64:
     word in no document, or in all of them, tells nothing.
     """
     docs = np.diag(together)
-    expected = np.maximum(np.outer(docs, docs) / max(n_docs, 1), 1e-300)
+    expected = np.maximum(np.outer(docs, docs) / n_docs, 1e-300)
     shrunk = (together**2 + _SHRINKAGE * expected) / (together + _SHRINKAGE)
-    lengths = -np.log(np.minimum(shrunk / max(n_docs, 1), 1 - 1e-6))
+    lengths = -np.log(np.minimum(shrunk / n_docs, 1 - 1e-6))
     npmi = np.rint(_GRID * np.log(shrunk / expected) / lengths).astype(np.int64)
     npmi[docs == 0] = npmi[:, docs == 0] = 0
     np.fill_diagonal(npmi, 0)
