@@ -32,6 +32,7 @@ class LDA(OnlineModel):
 
     Attributes:
         components_: (K, W) p(word | topic), rows add up to one; in the paper, phi.
+        topic_words_: (K, 20) columns of the words of each topic that lists show first.
         doc_topic_: (D, K) topic proportions of the training documents; in the paper, theta.
         doc_topic_prior_, word_exponent_: the prior and the exponent of the words that were used.
         n_iter_: number of sweeps.
