@@ -1,0 +1,109 @@
+"""Figures of `choose`, `effects` and `trends`, drawn with matplotlib (the extra `plot`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tagtopics.errors import InputError, MissingExtraError
+from tagtopics.files import atomic_file, check_target
+
+if TYPE_CHECKING:
+    from tagtopics.analysis.choose.choose import TopicChoice
+    from tagtopics.analysis.effects.effects import Effects
+    from tagtopics.analysis.effects.trends import Trends
+
+_FORMATS = (".svg", ".png", ".pdf")
+
+
+def plot_choice(choice: TopicChoice) -> Any:
+    """Return a figure: held-out score and share of topics found again, by number of topics."""
+    figure, (scores, found) = _figure(2, 1, (6.4, 5.2), sharex=True)
+    grid = [row.n_topics for row in choice.rows]
+    scores.errorbar(grid, [row.score for row in choice.rows], [row.error for row in choice.rows], marker="o")
+    scores.set(ylabel="held-out score", title=f"recommended: {choice.recommended} topics")
+    found.plot(grid, [100 * row.stability for row in choice.rows], marker="o")
+    found.set(ylabel="topics found again, %", ylim=(0, 105), xscale="log", xlabel="topics")
+    found.set_xticks(grid, [str(n) for n in grid])
+    found.minorticks_off()
+    for axes in (scores, found):
+        axes.axvspan(*choice.interval, alpha=0.15, lw=0)
+        axes.axvline(choice.recommended, ls="--")
+    return figure
+
+
+def plot_effects(effects: Effects, n: int = 10) -> Any:
+    """Return a figure: for each term, the n effects whose intervals exclude zero, else the n largest."""
+    parts = [effects.of(term)[:n][::-1] for term in effects.terms]
+    heights = [len(rows) for rows in parts]
+    size = 7.2, 0.8 * len(parts) + 0.24 * sum(heights)
+    figure, grid = _figure(len(parts), 1, size, squeeze=False, height_ratios=heights)
+    for axes, term, rows in zip(grid.ravel(), effects.terms, parts, strict=True):
+        centres = [100 * row.estimate for row in rows]
+        axes.errorbar(centres, range(len(rows)), [100 * (row.high - row.estimate) for row in rows], fmt="o")
+        axes.set_yticks(range(len(rows)), [_label(effects.topics[row.topic]) for row in rows])
+        axes.axvline(0, color="grey", lw=1)
+        axes.set_title(_escaped(term), fontsize=9, loc="left")
+    grid[-1, 0].set_xlabel(f"effect, percentage points; {100 * effects.level:g} % intervals")
+    return figure
+
+
+def plot_trends(trends: Trends, n: int = 8) -> Any:
+    """Return a figure: the topics that rise and fall most, by period, with intervals."""
+    rows = sorted(trends.topics, key=lambda row: (row.direction == "unclear", -abs(row.slope)))[:n]
+    height = (len(rows) + 1) // 2
+    figure, grid = _figure(height, 2, (7.2, 1.7 * height), squeeze=False)
+    places = range(len(trends.periods))
+    for axes in grid.ravel()[len(rows) :]:
+        axes.set_axis_off()
+    for axes, row in zip(grid.ravel(), rows, strict=False):
+        axes.plot(places, [100 * share for share in row.shares], marker=".")
+        axes.fill_between(places, [100 * v for v in row.lows], [100 * v for v in row.highs], alpha=0.2)
+        axes.set_title(f"{_label(row)} ({row.direction})", fontsize=8)
+        axes.set_xticks([0, len(places) - 1], [trends.periods[0], trends.periods[-1]])
+        axes.set_ylim(bottom=0)
+    return figure
+
+
+def _label(topic: Any) -> str:
+    mark = "" if topic.agrees else " ?"
+    return _escaped(f"{topic.topic} {' '.join(topic.words[:3])}{mark}")
+
+
+def _escaped(text: str) -> str:
+    """Return user text that matplotlib does not parse as mathematics."""
+    return text.replace("$", r"\$")
+
+
+def check_figure(path: str | None) -> Path | None:
+    """Return the path of a figure to write, None if none is wanted; call it before any long computation."""
+    if path is None:
+        return None
+    if Path(path).suffix.lower() not in _FORMATS:
+        raise InputError(f"--plot {path[:80]!r}: the name must end in {', '.join(_FORMATS)}")
+    _figure_class()
+    return check_target(path, "figure", None, option="--plot")
+
+
+def save_figure(figure: Any, target: Path) -> None:
+    """Write a figure; the suffix tells the format. Equal figures give equal bytes."""
+    import matplotlib
+
+    kind = target.suffix.lower().removeprefix(".")
+    dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with matplotlib.rc_context({"svg.hashsalt": "tagtopics"}), atomic_file(target) as temporary:
+        figure.savefig(temporary, format=kind, metadata=dated)
+
+
+def _figure(rows: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Any, Any]:
+    """Return a figure that no window owns, and its axes."""
+    figure = _figure_class()(figsize=size, layout="constrained")
+    return figure, figure.subplots(rows, columns, **options)
+
+
+def _figure_class() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("plotting", "plot") from None
+    return Figure
