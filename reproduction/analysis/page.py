@@ -85,19 +85,47 @@ def _cost(record: Any) -> str:
     )
 
 
+def _interval(row: Any) -> str:
+    low, high = row["interval"]
+    return f"{low} or more" if high is None else f"{low} to {high}"
+
+
+def _covers(row: Any) -> bool:
+    low, high = row["interval"]
+    return bool(low <= row["planted"] <= (high or np.inf))
+
+
+def _hard_numbers_section(rows: Any) -> str:
+    closed = [row for row in rows if row["interval"][1] is not None]
+    lines = [
+        f"| {row['shape']} | {row['planted']} | {row['docs']:,} | {row['tokens']} | {row['best_score']} | {row['estimate']:.1f} | "
+        f"{row['half_estimate']:.1f} | {row['recommended']} | {_interval(row)}{'' if _covers(row) else ' **(missed)**'} |"
+        for row in rows
+    ]
+    return "\n".join([
+        "## `choose`: correlated topics, short documents, topic sizes of a power law\n",
+        f"The interval contains the planted number for {sum(map(_covers, rows))} of {len(rows)} corpora. {len(closed)} intervals have an upper "
+        f"end, of which {sum(map(_covers, closed))} contain it; for the others the command says that the documents are too few or too short: "
+        "half of them give less than three quarters of the topics. Words have Zipf's frequencies, documents log-normal lengths; short "
+        "documents have a fifth of the tokens. Grid 5, 8, 12, 18, 30, 45, so that 20 topics are not in it; five restarts. "
+        "The rule was developed on corpora with other seeds.\n",
+        "| topics | planted | documents | tokens | best score at | found again | of half | recommended | interval |",
+        "|---|---|---|---|---|---|---|---|---|", *lines, "",
+    ])  # fmt: skip
+
+
 def _planted_section(rows: Any) -> str:
     errors = [abs(row["recommended"] - row["planted"]) / row["planted"] for row in rows]
-    inside = sum(row["interval"][0] <= row["planted"] <= row["interval"][1] for row in rows)
+    inside = sum(map(_covers, rows))
     lines = [
         f"| {row['planted']} | {row['docs']:,} | {row['words']:,} | {row['best_score']} | {row['estimate']:.1f} | "
-        f"{row['recommended']} | {row['interval'][0]} to {row['interval'][1]} |"
+        f"{row['recommended']} | {_interval(row)} |"
         for row in rows
     ]
     return "\n".join([
         "## `choose`: planted numbers of topics\n",
         f"Mean absolute error of the recommended number: **{100 * np.mean(errors):.0f} %**; worst "
-        f"{100 * max(errors):.0f} %. The interval contains the planted number for {inside} of {len(rows)} corpora: it is "
-        "over restarts on one corpus, and too short to be an interval of the truth. Grid "
+        f"{100 * max(errors):.0f} %. The interval contains the planted number for {inside} of {len(rows)} corpora. Grid "
         f"5, 10, 15, 25, 35, 50, 75, 100, 150; five restarts.\n",
         "| planted | documents | words | best score at | found again | recommended | interval |",
         "|---|---|---|---|---|---|---|", *lines, "",
@@ -307,6 +335,12 @@ def _planted_line(rows: Any) -> Line:
     )
 
 
+def _hard_numbers_line(rows: Any) -> Line:
+    inside, closed = sum(map(_covers, rows)), sum(row["interval"][1] is not None for row in rows)
+    figure = f"{inside} of {len(rows)}; {closed} with an upper end"
+    return Line("`choose`: intervals contain the planted number", "85 %", figure, inside >= 0.85 * len(rows))
+
+
 def _coherence_line(rows: Any) -> Line:
     wins = sum(row["npmi_stable"] > row["npmi_rest"] for row in rows)
     return Line(
@@ -377,6 +411,7 @@ def _replay_line(rows: Any) -> Line:
 
 SUMMARY: dict[str, Callable[[Any], Line]] = {
     "planted": _planted_line,
+    "hard_numbers": _hard_numbers_line,
     "coherence": _coherence_line,
     "reuters": _reuters_line,
     "coverage": _coverage_line,
@@ -393,6 +428,7 @@ SUMMARY: dict[str, Callable[[Any], Line]] = {
 SECTIONS: dict[str, Callable[[Any], str]] = {
     "bib": _bib_section,
     "planted": _planted_section,
+    "hard_numbers": _hard_numbers_section,
     "coherence": _coherence_section,
     "reuters": _reuters_section,
     "coverage": _coverage_section,

@@ -24,10 +24,11 @@ from sklearn.metrics import roc_auc_score
 import tagtopics as tt
 from reproduction import PAGES, RECORDS, probable_words
 from reproduction.analysis.curation import real_seeds, replay, seeds
+from reproduction.analysis.numbers import SHAPES, hard_numbers
 from reproduction.analysis.page import page
 from reproduction.analysis.peers import stm
 from reproduction.analysis.workflow import WORKFLOW, load, note
-from tagtopics.analysis.choose.choose import SWEEPS, choice_rows, fit_grid, make_restarts, recommend
+from tagtopics.analysis.choose.choose import SWEEPS, choice_rows, fit_grid, make_restarts
 from tagtopics.analysis.choose.compare import found_again, match_topics
 from tagtopics.bp.holdout import topic_coherence
 from tagtopics.corpus.splits import train_test
@@ -49,9 +50,8 @@ def planted(n_topics: int) -> Any:
     rows = []
     for i, (docs, words, tags, tokens, own) in enumerate(PLANTED[n_topics]):
         corpus = tt.make_tagged_corpus(docs, words, n_topics, tags, 3, tokens, 2, own, seed=70 + i).corpus
-        fitted = list(fit_grid(make_restarts(corpus, 5, 1), GRID, tt.LDA(max_iter=SWEEPS)))
-        found = recommend(fitted, 1)
-        rows.append({"planted": n_topics, "docs": docs, "words": words, **found._asdict()})
+        found = tt.choose_topics(corpus, GRID, restarts=5, seed=1).to_dict()
+        rows.append({"planted": n_topics, "docs": docs, "words": words, **found, "topics": []})
         note(rows[-1])
     return rows
 
@@ -197,6 +197,7 @@ def anthology() -> Any:
 
 PARTS: dict[str, Callable[[], Any]] = {
     **{f"planted-{n}": partial(planted, n) for n in PLANTED},
+    **{f"hard_numbers-{shape.split()[0]}": partial(hard_numbers, shape) for shape in SHAPES},
     **{f"coherence-{name}": partial(coherence, name) for name in CORPORA},
     "reuters": reuters,
     **{f"coverage-{i}": partial(coverage, range(50 * i, 50 * i + 50)) for i in range(4)},

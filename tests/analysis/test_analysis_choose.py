@@ -84,24 +84,63 @@ def test_topics_report_in_how_many_restarts_they_were_found(corpus: tt.Corpus, c
 def test_the_rule_counts_topics_found_again_at_the_best_score() -> None:
     fitted = [row(10, [-6.0] * 3, 0.9), row(25, [-5.6] * 3, 0.8), row(35, [-5.5] * 3, 0.74),
               row(50, [-5.7] * 3, 0.4)]  # fmt: skip
-    found = recommend(fitted, 0)
+    found = recommend(fitted, fitted, 0)
     assert (found.recommended, found.best_score) == (25, 35)
-    assert found.estimate == pytest.approx(35 * 0.74)
-    assert found.interval == (25, 26)
+    assert found.estimate == found.half_estimate == pytest.approx(35 * 0.74)
+    assert found.interval == (25, 41)  # 41.8 is between 35 and 50, by ratio
 
 
 def test_the_rule_asks_the_next_number_too_and_never_exceeds_the_best() -> None:
     fitted = [row(10, [-6.0] * 3, 0.9), row(25, [-5.8] * 3, 0.5), row(50, [-5.5] * 3, 0.7),
               row(100, [-5.6] * 3, 0.6)]  # fmt: skip
-    found = recommend(fitted, 0)
+    found = recommend(fitted, fitted, 0)
     assert (found.recommended, found.estimate) == (50, 50.0)
+    assert found.interval == (25, 70)
 
 
-def test_a_score_that_still_rises_recommends_the_largest_number() -> None:
+def test_a_score_that_still_rises_gives_no_recommendation() -> None:
     rising = [row(10, [-6.0] * 3, 0.9), row(20, [-5.8] * 3, 0.5), row(40, [-5.6] * 3, 0.5)]
-    assert recommend(rising, 0).recommended == 40
-    flat = [*rising[:2], row(40, [-5.79] * 3, 0.5)]
-    assert recommend(flat, 0).recommended == 20
+    found = recommend(rising, rising, 0)
+    assert (found.recommended, found.interval, found.best_score) == (None, (40, None), 40)
+
+
+def test_an_estimate_that_grows_with_the_documents_has_no_upper_end() -> None:
+    fitted = [row(5, [-6.0] * 3, 0.9), row(10, [-5.5] * 3, 0.9), row(20, [-5.7] * 3, 0.3)]
+    half = [row(5, [-6.0] * 3, 0.9), row(10, [-6.1] * 3, 0.4)]
+    found = recommend(fitted, half, 0)
+    assert (found.recommended, found.interval) == (10, (5, None))
+    assert found.half_estimate == pytest.approx(4.5)
+
+
+def test_the_grid_is_extended_until_the_best_number_is_inside(corpus: tt.Corpus) -> None:
+    larger = tt.choose_topics(corpus, (2, 3), restarts=2, seed=5)
+    assert [r.n_topics for r in larger.rows] == [2, 3, 4, 6, 9]
+    assert larger.recommended == 6
+    smaller = tt.choose_topics(corpus, (12, 30), restarts=2, seed=5)
+    assert [r.n_topics for r in smaller.rows] == [3, 6, 12, 30]
+    assert smaller.recommended == 6
+
+
+def test_at_the_limit_of_the_extension_there_is_no_recommendation() -> None:
+    corpus = tt.make_tagged_corpus(
+        n_docs=400, n_words=300, n_topics=20, n_tags=10, doc_length=80, seed=3
+    ).corpus
+    choice = tt.choose_topics(corpus, (2, 3), restarts=2, seed=0)
+    assert choice.rows[-1].n_topics == 12
+    assert (choice.recommended, choice.interval, choice.topics, choice.model) == (None, (12, None), (), None)
+    assert str(choice).startswith(
+        "no recommendation: the score still rises at 12 topics (interval: 12 or more)"
+    )
+    assert choice.notes[0].startswith("choose by purpose")
+
+
+def test_thin_documents_are_named() -> None:
+    corpus = tt.make_tagged_corpus(
+        n_docs=150, n_words=600, n_topics=12, n_tags=10, doc_length=12, seed=3
+    ).corpus
+    choice = tt.choose_topics(corpus, (2, 4, 8, 16), restarts=4, seed=0)
+    assert choice.interval[1] is None
+    assert choice.recommended is None or "too few or too short" in choice.notes[0]
 
 
 def test_error_leaves_out_what_all_numbers_share() -> None:

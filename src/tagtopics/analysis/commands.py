@@ -143,9 +143,8 @@ def choose_command(
 
 
 def _draw_choice(console: Console, choice: TopicChoice) -> None:
-    low, high = choice.interval
-    console.print(f"recommended: {choice.recommended} topics (90 % interval {low} to {high})\n")
-    marks = {choice.best_score: "best score", choice.recommended: "recommended"}
+    console.print(f"{choice.summary}\n")
+    marks: dict[int | None, str] = {choice.best_score: "best score", choice.recommended: "recommended"}
     draw_table(
         console,
         None,
@@ -157,13 +156,14 @@ def _draw_choice(console: Console, choice: TopicChoice) -> None:
         ],
         f"{choice.restarts} restarts; score: mean log probability of a held-out token",
     )  # fmt: skip
-    draw_table(
-        console,
-        f"{choice.recommended} topics",
-        [">topic", ">share", ">found in", "words"],
-        [(row.topic, per_cent(row.share), f"{row.found} of {row.restarts}", " ".join(row.words))
-         for row in choice.topics],
-    )  # fmt: skip
+    if choice.topics:
+        draw_table(
+            console,
+            f"{choice.recommended} topics",
+            [">topic", ">share", ">found in", "words"],
+            [(row.topic, per_cent(row.share), f"{row.found} of {row.restarts}", " ".join(row.words))
+             for row in choice.topics],
+        )  # fmt: skip
 
 
 def compare_command(

@@ -21,14 +21,15 @@ def plot_choice(choice: TopicChoice) -> Any:
     figure, (scores, found) = _figure(2, 1, (6.4, 5.2), sharex=True)
     grid = [row.n_topics for row in choice.rows]
     scores.errorbar(grid, [row.score for row in choice.rows], [row.error for row in choice.rows], marker="o")
-    scores.set(ylabel="held-out score", title=f"recommended: {choice.recommended} topics")
+    scores.set(ylabel="held-out score", title=choice.summary)
     found.plot(grid, [100 * row.stability for row in choice.rows], marker="o")
     found.set(ylabel="topics found again, %", ylim=(0, 105), xscale="log", xlabel="topics")
     found.set_xticks(grid, [str(n) for n in grid])
     found.minorticks_off()
     for axes in (scores, found):
-        axes.axvspan(*choice.interval, alpha=0.15, lw=0)
-        axes.axvline(choice.recommended, ls="--")
+        axes.axvspan(choice.interval[0], choice.interval[1] or grid[-1], alpha=0.15, lw=0)
+        if choice.recommended is not None:
+            axes.axvline(choice.recommended, ls="--")
     return figure
 
 

@@ -2,15 +2,18 @@
 
 The rule, decision 272: the fits with the best held-out score have some topics that other restarts find again,
 and others that are parts or mixtures of them. The expected number of topics found again is the estimate, and
-the recommendation is the number of the grid nearest to it. The next larger number of topics is asked, too: at
-the right number itself, some restarts merge two topics and split a third. If the score still rises steeply at
-the end of the grid, nothing is known about larger numbers, and the estimate is the largest number tried.
+the recommendation is the number tried that is nearest to it. The next larger number of topics is asked, too:
+at the right number itself, some restarts merge two topics and split a third. If the score is best at an end
+of the grid, the grid is extended. If it still rises at the limit, there is no recommendation. And if half of
+the documents give a much smaller estimate, so will all of them compared with more: there is no upper end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +33,8 @@ GRID = (10, 20, 50, 100)  # the default numbers of topics
 SWEEPS = 60  # most sweeps of a fit of the grid; more change scores by less than their errors
 _MOST_BYTES = 2**30  # messages of the fits that run at the same time; larger fits use all threads each
 _SAMPLES = 1000
+_LIMIT = 4  # the grid is extended to this multiple of its largest number
+_THIN = 0.75  # the share of the estimate that half of the documents must give
 _TEST_RATIO = 0.25  # test per training documents: part of the variance of repeated splits (Nadeau and Bengio)
 
 
@@ -63,20 +68,29 @@ class FoundTopic(Record):
 class TopicChoice(Record):
     """The recommended number of topics, and what it is based on."""
 
-    recommended: int  # the number of the grid nearest to the estimate
-    interval: tuple[int, int]  # 90 % interval of the estimate over restarts; it contains `recommended`
+    recommended: int | None  # the number tried that is nearest to the estimate; None if the score still rises
+    interval: tuple[int, int | None]  # 90 %, over restarts; None: no upper end
     estimate: float  # the number of topics found again at the best held-out score
+    half_estimate: float  # the same, learned from half of the documents
     best_score: int  # the number of topics with the best held-out score
     restarts: int  # fits for each number of topics
     seed: int  # that all splits and fits were derived from
-    rows: tuple[ChoiceRow, ...]  # one for each number of the grid
+    rows: tuple[ChoiceRow, ...]  # one for each number that was tried
     topics: tuple[FoundTopic, ...]  # those of `model`, most often found first
     notes: tuple[str, ...]  # what to consider, in sentences
-    model: TopicModel = field(repr=False)  # fitted to all documents with the recommended number and the seed
+    model: TopicModel | None = field(repr=False)  # of all documents, the recommended number and the seed
+
+    @property
+    def summary(self) -> str:
+        """The answer in one line."""
+        low, high = self.interval
+        if self.recommended is None:
+            return f"no recommendation: the score still rises at {low} topics (interval: {low} or more)"
+        interval = f"{low} or more" if high is None else f"{low} to {high}"
+        return f"recommended: {self.recommended} topics (90 % interval {interval})"
 
     def __repr__(self) -> str:
-        low, high = self.interval
-        lines = [f"recommended: {self.recommended} topics (90 % interval {low} to {high})"]
+        lines = [self.summary]
         lines += [
             f"{row.n_topics:>6} topics  score {row.score:.4f} ± {row.error:.4f}  "
             f"{row.stability:.0%} found again"
@@ -99,8 +113,9 @@ def choose_topics(
     """Recommend a number of topics.
 
     For each number of topics, every restart learns from another random 80 % of the documents with another
-    seed, and predicts held-out words of the others. Equal arguments give equal results at any number of
-    threads.
+    seed, and predicts held-out words of the others. If the score is best at the smallest or largest number,
+    smaller or larger ones are tried, too, up to four times the largest. Equal arguments give equal results at
+    any number of threads.
 
     Args:
         corpus: the documents; an official split is ignored.
@@ -111,24 +126,53 @@ def choose_topics(
             `TTM` with default weights, too.
         n_words: words of each topic of the result.
         n_jobs: threads; None or -1 for all cores.
-        on_progress: called with the share of the work that is done.
+        on_progress: called with the share of the work that is done; again from 0 for further numbers.
     """
     grid = _check(corpus, topics, restarts, seed)
     base = LDA() if model is None else model
     of_grid = LDA(max_iter=SWEEPS) if model is None else model
-    fitted = list(fit_grid(make_restarts(corpus, restarts, seed), grid, of_grid, n_jobs, on_progress))
-    choice = recommend(fitted, seed)
-    chosen = clone(base).set_params(n_topics=choice.recommended, random_state=seed, n_jobs=n_jobs)
-    chosen.fit_topics(corpus)
+    made = make_restarts(corpus, restarts, seed)
+    fitted = _extend(
+        list(fit_grid(made, grid, of_grid, n_jobs, on_progress)),
+        partial(fit_grid, made, model=of_grid, n_jobs=n_jobs, on_progress=on_progress),
+    )
+    tried = [row.n_topics for row in fitted]
+    near = tried[: tried.index(_best(fitted)) + 2]
+    half = list(fit_grid([_halve(restart) for restart in made], near, of_grid, n_jobs, on_progress))
+    choice = recommend(fitted, half, seed)
+    chosen, found = None, tuple[FoundTopic, ...]()
+    if choice.recommended is not None:
+        chosen = clone(base).set_params(n_topics=choice.recommended, random_state=seed, n_jobs=n_jobs)
+        chosen.fit_topics(corpus).set_params(n_jobs=base.n_jobs)
+        found = _found_topics(chosen, fitted[tried.index(choice.recommended)], n_words)
     return TopicChoice(
         **choice._asdict(),
         restarts=restarts,
         seed=seed,
         rows=choice_rows(fitted),
-        topics=_found_topics(chosen, fitted[grid.index(choice.recommended)], n_words),
-        notes=_notes(grid, choice, restarts),
-        model=chosen.set_params(n_jobs=base.n_jobs),
+        topics=found,
+        notes=_notes(choice, restarts),
+        model=chosen,
     )
+
+
+def _extend(fitted: list[GridRow], fit: Callable[[list[int]], Iterator[GridRow]]) -> list[GridRow]:
+    """Return the fits, ascending, with those of more numbers until the best score is not at an end."""
+    limit = _LIMIT * fitted[-1].n_topics
+    while True:
+        numbers = [row.n_topics for row in fitted]
+        best, last = _best(fitted), numbers[-1]
+        larger = min(max(last * last // numbers[-2], 3 * last // 2), 2 * last, limit)
+        if best == last < larger:
+            fitted = [*fitted, *fit([larger])]
+        elif best == numbers[0] > 2:
+            fitted = [*fit([max(numbers[0] // 2, 2)]), *fitted]
+        else:
+            return fitted
+
+
+def _best(fitted: Sequence[GridRow]) -> int:
+    return max(fitted, key=lambda row: (float(row.scores.mean()), -row.n_topics)).n_topics
 
 
 def _check(corpus: Corpus, topics: Sequence[int], restarts: int, seed: int) -> list[int]:
@@ -189,6 +233,13 @@ def make_restarts(corpus: Corpus, restarts: int, seed: int) -> list[Restart]:
     return made
 
 
+def _halve(restart: Restart) -> Restart:
+    """Return the restart with a random half of the documents to learn from."""
+    n = restart.train.n_docs
+    kept = np.random.default_rng(restart.seed).permutation(n)[: (n + 1) // 2]
+    return restart._replace(train=restart.train.select(np.sort(kept)))
+
+
 def fit_grid(
     restarts: Sequence[Restart],
     topics: Sequence[int],
@@ -238,42 +289,47 @@ def _fit(restart: Restart, n_topics: int, model: TopicModel) -> tuple[float, Flo
 
 
 class Recommendation(NamedTuple):
-    """What the rule gives for a grid of fits."""
+    """What the rule gives for a grid of fits; see `TopicChoice`."""
 
-    recommended: int
-    interval: tuple[int, int]
+    recommended: int | None
+    interval: tuple[int, int | None]
     estimate: float
+    half_estimate: float
     best_score: int
 
 
-def recommend(fitted: Sequence[GridRow], seed: int) -> Recommendation:
-    """Apply the rule to a grid of fits; the interval is the 5th to 95th percentile of resampled restarts."""
-    grid = np.array([row.n_topics for row in fitted])
-    scores, found = np.array([row.scores for row in fitted]), np.array([row.found for row in fitted])
-    R = scores.shape[1]
-    best, estimate = _estimate(grid, scores, found, np.ones(R))
-    recommended = int(grid[np.abs(np.log(grid) - np.log(max(estimate, 1e-9))).argmin()])
-    draws = np.random.default_rng([seed, R]).multinomial(R, np.full(R, 1 / R), size=_SAMPLES)
-    usable = draws[(draws > 0).sum(1) > 1]
-    sampled = [_estimate(grid, scores, found, weights)[1] for weights in usable]
-    low, high = np.percentile(sampled, [5, 95]) if sampled else (estimate, estimate)
-    interval = min(int(np.floor(low + 1e-9)), recommended), max(int(np.ceil(high - 1e-9)), recommended)
-    return Recommendation(recommended, interval, float(estimate), int(best))
+def recommend(fitted: Sequence[GridRow], half: Sequence[GridRow], seed: int) -> Recommendation:
+    """Apply the rule to a grid of fits, and to fits to half of the documents.
 
-
-def _estimate(grid: Any, scores: Float64, found: Float64, weights: Any) -> tuple[int, float]:
-    """Return the number of topics of the best mean score, and how many topics are found again.
-
-    Of G numbers of topics and R restarts; weights, (R,), are how often each restart counts.
+    The interval is the 5th to 95th percentile of resampled restarts. Numbers between those of the grid were
+    not tried: the lower end is rounded down to one of them, and the upper end rounded up, then moved half of
+    the way, by ratio, to the next.
     """
-    means = (scores * weights).sum(1) / weights.sum()
-    best = int(means.argmax())
-    if best == len(grid) - 1:
-        gains = np.diff(means) / np.diff(np.log(grid))
-        if len(grid) < 3 or gains[-1] >= gains[-2] / 2:  # still rising at the end of the grid
-            return int(grid[best]), float(grid[best])
-    again = [grid[g] * _stability(found[g], weights) for g in range(best, min(best + 2, len(grid)))]
-    return int(grid[best]), float(min(max(again), grid[best]))
+    R = len(fitted[0].scores)
+    best, _, estimate = _estimate(fitted, np.ones(R))
+    grid, of_half = [row.n_topics for row in fitted], _estimate(half, np.ones(R))[2]
+    if best == grid[-1]:
+        return Recommendation(None, (best, None), estimate, of_half, best)
+    recommended = min(grid, key=lambda n: abs(np.log(n) - np.log(max(estimate, 1e-9))))
+    draws = np.random.default_rng([seed, R]).multinomial(R, np.full(R, 1 / R), size=_SAMPLES)
+    sampled = [_estimate(fitted, weights) for weights in draws if (weights > 0).sum() > 1]
+    _, lows, highs = np.array(sampled or [(best, estimate, estimate)]).T
+    low, high = np.percentile(lows, 5), np.percentile(highs, 95)
+    least = max((n for n in grid if n <= low + 1e-9), default=max(int(low), 1))
+    above = next(g for g, n in enumerate(grid) if n >= high - 1e-9)
+    most = None if of_half < _THIN * estimate else isqrt(grid[above] * grid[above + 1])
+    return Recommendation(recommended, (min(least, recommended), most), estimate, of_half, best)
+
+
+def _estimate(fitted: Sequence[GridRow], weights: Any) -> tuple[int, float, float]:
+    """Return the number of topics of the best mean score, how many of them are found again, and the estimate.
+
+    Weights, (R,), are how often each restart counts.
+    """
+    means = [float(row.scores @ weights) for row in fitted]
+    best = int(np.argmax(means))
+    again = [row.n_topics * _stability(row.found, weights) for row in fitted[best : best + 2]]
+    return fitted[best].n_topics, again[0], min(max(again), float(fitted[best].n_topics))
 
 
 def _stability(found: Float64, weights: Any) -> float:
@@ -305,12 +361,15 @@ def _found_topics(model: Any, row: GridRow, n_words: int) -> tuple[FoundTopic, .
     )
 
 
-def _notes(grid: Sequence[int], choice: Recommendation, restarts: int) -> tuple[str, ...]:
+def _notes(choice: Recommendation, restarts: int) -> tuple[str, ...]:
     notes = []
-    if choice.best_score == grid[-1]:
-        notes.append(f"the score is still rising at {grid[-1]} topics; try larger numbers, too")
-    if choice.best_score == grid[0]:
-        notes.append(f"the score is best at the smallest number, {grid[0]}; try smaller numbers, too")
+    if choice.recommended is None:
+        notes.append("choose by purpose: fewer topics to read, more to predict; or try larger numbers")
+    elif choice.interval[1] is None:
+        notes.append(
+            f"the documents are too few or too short to tell how many topics there are: half of them give "
+            f"{choice.half_estimate:.0f} topics, all {choice.estimate:.0f}, more documents probably more"
+        )
     if restarts < 5:
         notes.append(f"{restarts} restarts give a rough interval; use 10 or more")
     return tuple(notes)
