@@ -13,8 +13,9 @@ import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.analysis.choose.compare import match_topics
-from tagtopics.analysis.effects.effects import kind_matrix, make_design, numbers
+from tagtopics.analysis.effects.effects import make_design
 from tagtopics.analysis.effects.measure import Sampling, find_start, measure, refit
+from tagtopics.analysis.effects.regressors import Factor, kind_matrix, numbers
 from tagtopics.analysis.effects.trends import periods_of, tag_drifts
 from tagtopics.cli import main
 from tagtopics.errors import InputError
@@ -85,7 +86,7 @@ def test_estimates_are_least_squares_of_the_shares(data: Any, found: Any) -> Non
 def test_given_tags_are_random_effects(data: Any) -> None:
     corpus = data[0]
     years = numbers(corpus, "year")
-    design = make_design(corpus, ["year"], [years], [], ["author"], 2)
+    design = make_design(corpus, [(Factor("year"),)], {"year": years}, ["author"], 2)
     Y = np.random.default_rng(1).normal(size=(D, 3))
     Z = kind_matrix(corpus, "author", 2)[0].toarray()
     X = np.column_stack([np.ones(D), years - years.mean()])
@@ -177,7 +178,7 @@ def test_commands(data: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     common = ["--refits", "10", "--json"]
     assert main(["effects", str(tmp_path / "m"), "--on", "year", "--kind", "venue", *common]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
-    assert {"term", "topic", "estimate", "low", "high", "clear"} == set(rows[0])
+    assert {"term", "topic", "estimate", "low", "high", "at", "clear"} == set(rows[0])
     assert next(row for row in rows if row["term"] == "year" and row["topic"] == place[0])["estimate"] > 0
     assert main(["trends", str(tmp_path / "m"), *common]) == 0
     assert set(json.loads(capsys.readouterr().out)) >= {"periods", "topics", "tags", "drifts"}

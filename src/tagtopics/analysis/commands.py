@@ -94,6 +94,21 @@ class TermOptions:
         list[str] | None,
         option("A kind of tags, such as venue; repeat for several.", default="none", metavar="KIND"),
     ] = None
+    formula: Annotated[
+        str | None,
+        option("Instead: numbers, kinds of tags, splines and interactions, such as \"~ rating * s(day)\".",
+               "--formula", default="none", metavar="TEXT"),
+    ] = None  # fmt: skip
+    values: Annotated[
+        str | None,
+        option("A table with more numbers and kinds of tags: a row for each document, in the same order.",
+               "--values", default="none", metavar="FILE"),
+    ] = None  # fmt: skip
+    cluster: Annotated[
+        str | None,
+        option("A number or kind of tags; documents that share it are sampled together.", "--cluster",
+               default="none", metavar="NAME"),
+    ] = None  # fmt: skip
     given: Annotated[
         list[str] | None,
         option("A kind of tags to hold constant, such as authors.", default="none", metavar="KIND"),
@@ -218,8 +233,9 @@ def effects_command(
     from tagtopics.analysis.plots import check_figure, plot_effects, save_figure
 
     target = check_figure(refits.plot)
-    if not terms.on and not terms.kind:
-        raise InputError("effects: name a number with --on or a kind of tags with --kind")
+    if (terms.formula is None) == (not terms.on and not terms.kind):
+        raise InputError("effects: name numbers with --on or kinds of tags with --kind, or give a --formula")
+    values = None if terms.values is None else _read_values(terms.values)
     model, documents = _model_and_documents(source, refits, columns, text, output)
     with progress(output, "Refitting") as on_progress:
         found = effects(
@@ -227,6 +243,9 @@ def effects_command(
             documents,
             on=terms.on or (),
             kinds=terms.kind or (),
+            formula=terms.formula,
+            values=values,
+            cluster=terms.cluster,
             given=terms.given or (),
             min_docs=terms.min_docs,
             n_words=top,
@@ -240,22 +259,56 @@ def effects_command(
     show(output.json, found.to_dict(), lambda console: _draw_effects(console, found, limit))
 
 
+def _read_values(source: str) -> dict[str, Any]:
+    """Return the columns of a table: numbers if all cells are, else texts; NaN or None where empty."""
+    from tagtopics.corpus.formats.registry import find_source, is_table, read_table, sample_table
+
+    path, kind = find_source(source, None)
+    if not is_table(kind):
+        raise InputError(f"--values {source}: not a table; give one such as a CSV file")
+    table, columns = read_table(path, kind, list(sample_table(path, kind, ()).names)), dict[str, Any]()
+    for name in table.names:
+        known = [str(cell).strip() or None if cell is not None else None for cell in table.cells(name)]
+        try:
+            columns[name] = [float("nan") if cell is None else float(cell) for cell in known]
+        except ValueError:
+            columns[name] = known
+    return columns
+
+
 def _draw_effects(console: Console, found: Effects, limit: int) -> None:
-    effects = sorted(found.rows, key=lambda row: (not row.clear, -abs(row.estimate)))
-    shown = effects[: limit or None]
-    rows = []
-    for row in shown:
-        topic = found.topics[row.topic]
-        interval = f"{100 * row.low:+.2f} to {100 * row.high:+.2f} {found.mark(row)}"
-        numbers = _mean(topic), f"{100 * row.estimate:+.2f}", interval
-        rows.append((row.term, row.topic, *numbers, " ".join(topic.words)))
+    shown: dict[int, TopicMean] = {}
+    for term, unit in zip(found.terms, found.units, strict=True):
+        curves = found.curves(term)
+        rows = list[tuple[Any, ...]]()
+        for curve in curves[: limit or None]:
+            topic = shown[curve[0].topic] = found.topics[curve[0].topic]
+            points = [f"{100 * row.estimate:+.2f}" for row in curve[::5]]
+            if curve[0].at is None:
+                points += [f"{100 * curve[0].low:+.2f} to {100 * curve[0].high:+.2f} {found.mark(curve[0])}"]
+            else:
+                points = [f"{p} {found.mark(row)}" for p, row in zip(points, curve[::5], strict=True)]
+            rows.append((topic.topic, topic.name, *points))
+        at = [f">{row.at:.6g}" for row in curves[0][::5] if row.at is not None] or [">effect", ">interval"]
+        draw_table(console, f"{term}: {unit}", [">topic", "name", *at], rows)
+        if len(curves) > len(rows):
+            console.print(f"  ... and {len(curves) - len(rows):,} more: --limit 0", style="dim")
     given = f", given {', '.join(found.given)}" if found.given else ""
-    caption = f"{found.n_docs:,} documents{given}; % of the tokens of a document; {_intervals(found)}"
-    caption += "; * excludes zero" + _explain_marks([found.topics[row.topic] for row in shown])
-    columns = ["term", ">topic", ">mean", ">effect", ">interval", "words"]
-    draw_table(console, "effects on topics", columns, rows, caption)
-    if len(effects) > len(shown):
-        console.print(f"  ... and {len(effects) - len(shown):,} more: --limit 0", style="dim")
+    caption = f"{found.n_docs:,} documents{given}; {_intervals(found)}; * excludes zero"
+    _draw_topics(console, list(shown.values()), caption)
+
+
+def _draw_topics(console: Console, topics: Sequence[TopicMean], caption: str) -> None:
+    """Print what was measured of topics beside what the model has."""
+    rows = [
+        (t.topic, per_cent(t.share), per_cent(t.model_share), f"{t.similarity:.2f}{'' if t.agrees else ' ?'}",
+         " ".join(t.words))
+        for t in sorted(topics, key=lambda t: t.topic)
+    ]  # fmt: skip
+    if not all(topic.agrees for topic in topics):
+        caption += "; ? not the topic of the model: do not rely on it"
+    columns = [">topic", ">share", ">in the model", ">similarity", "words"]
+    draw_table(console, "topics as measured", columns, rows, caption)
 
 
 def trends_command(
@@ -300,21 +353,21 @@ def _draw_trends(console: Console, found: Trends, limit: int) -> None:
     columns = [f">{found.periods[0]}", f">{found.periods[-1]}", ">slope", ">interval", ""]
     shown, rows = _ends(found.topics, limit), list[tuple[Any, ...]]()
     for topic in shown:
-        direction = topic.direction if topic.agrees else f"{topic.direction} ? {_mean(topic)}"
-        rows.append((topic.topic, *_numbers(topic), direction, " ".join(topic.words)))
-    caption = f"% per unit of time; {_intervals(found)}{_explain_marks(shown)}"
-    draw_table(console, "topics over time", [">topic", *columns, "words"], rows, caption)
+        direction = topic.direction if topic.agrees else f"{topic.direction} ?"
+        rows.append((topic.topic, topic.name, *_numbers(topic), direction))
+    draw_table(console, f"topics over time: {found.unit}", [">topic", "name", *columns], rows)
     clear = [tag for tag in found.tags if tag.direction != "unclear"]
     if clear:
         rows = [(tag.tag, tag.n_docs, *_numbers(tag), tag.direction) for tag in _ends(clear, limit)]
-        draw_table(console, "tags over time", ["tag", ">documents", *columns], rows)
-    rows = []
+        draw_table(console, f"tags over time: {found.unit}", ["tag", ">documents", *columns], rows)
+    rows, names = [], {topic.topic: topic.name for topic in found.topics}
     for tag in [row for row in found.drifts if row.drifts][: limit or None]:
-        topics = (", ".join(map(str, some)) for some in (tag.gained, tag.lost))
+        topics = ("; ".join(f"{k} {names[k]}" for k in some) for some in (tag.gained, tag.lost))
         rows.append((tag.tag, tag.n_docs, per_cent(tag.change), f"{tag.score:.1f}", *topics))
     if rows:
         columns = ["tag", ">documents", ">change", ">score", "gained", "lost"]
         draw_table(console, "tags whose topics drift", columns, rows)
+    _draw_topics(console, shown, _intervals(found))
 
 
 def _model_and_documents(
@@ -333,18 +386,6 @@ def _intervals(found: Effects | Trends) -> str:
     """Return where the intervals come from."""
     held = " that hold the edited topics" if found.held else ""
     return f"{100 * found.level:g} % intervals from {found.refits} refits{held}"
-
-
-def _mean(topic: TopicMean) -> str:
-    """Return the mean share of a topic; in parentheses what tells it from the model's if it is another."""
-    share, in_model = per_cent(topic.share), per_cent(topic.model_share)
-    return share if topic.agrees else f"{share} ({in_model}, {topic.similarity:.2f})"
-
-
-def _explain_marks(topics: Sequence[TopicMean]) -> str:
-    if all(topic.agrees for topic in topics):
-        return ""
-    return "; ? not the topic of the model (its share there, similarity): do not rely on it"
 
 
 def _numbers(row: Trend) -> tuple[str, ...]:

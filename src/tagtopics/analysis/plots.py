@@ -34,18 +34,30 @@ def plot_choice(choice: TopicChoice) -> Any:
 
 
 def plot_effects(effects: Effects, n: int = 10) -> Any:
-    """Return a figure: for each term, the n effects whose intervals exclude zero, else the n largest."""
-    parts = [effects.of(term)[:n][::-1] for term in effects.terms]
-    heights = [len(rows) for rows in parts]
-    size = 7.2, 0.8 * len(parts) + 0.24 * sum(heights)
+    """Return a figure: for each term, the n effects whose intervals exclude zero, else the n largest.
+
+    Of a spline, the curves of five topics.
+    """
+    parts = [effects.curves(term) for term in effects.terms]
+    heights = [min(len(curves), n) if len(curves[0]) == 1 else 12 for curves in parts]
+    size = 7.2, 0.9 * len(parts) + 0.24 * sum(heights)
     figure, grid = _figure(len(parts), 1, size, squeeze=False, height_ratios=heights)
-    for axes, term, rows in zip(grid.ravel(), effects.terms, parts, strict=True):
-        centres = [100 * row.estimate for row in rows]
-        axes.errorbar(centres, range(len(rows)), [100 * (row.high - row.estimate) for row in rows], fmt="o")
-        axes.set_yticks(range(len(rows)), [_label(effects.topics[row.topic]) for row in rows])
-        axes.axvline(0, color="grey", lw=1)
-        axes.set_title(_escaped(term), fontsize=9, loc="left")
-    grid[-1, 0].set_xlabel(f"effect, percentage points; {100 * effects.level:g} % intervals")
+    for axes, term, curves, unit in zip(grid.ravel(), effects.terms, parts, effects.units, strict=True):
+        if len(curves[0]) == 1:
+            rows = [row for (row,) in curves[:n]][::-1]
+            reach = [100 * (row.high - row.estimate) for row in rows]
+            axes.errorbar([100 * row.estimate for row in rows], range(len(rows)), xerr=reach, fmt="o")
+            axes.set_yticks(range(len(rows)), [_label(effects.topics[row.topic]) for row in rows])
+            axes.axvline(0, color="grey", lw=1)
+        else:
+            for curve in curves[:5]:
+                at, label = [row.at for row in curve], _label(effects.topics[curve[0].topic])
+                axes.plot(at, [100 * row.estimate for row in curve], label=label)
+                axes.fill_between(at, [100 * r.low for r in curve], [100 * r.high for r in curve], alpha=0.15)
+            axes.axhline(0, color="grey", lw=1)
+            axes.legend(fontsize=7)
+        axes.set_title(_escaped(f"{term}: {unit}"), fontsize=9, loc="left")
+    grid[-1, 0].set_xlabel(f"{100 * effects.level:g} % intervals")
     return figure
 
 
@@ -68,7 +80,7 @@ def plot_trends(trends: Trends, n: int = 8) -> Any:
 
 def _label(topic: Any) -> str:
     mark = "" if topic.agrees else " ?"
-    return _escaped(f"{topic.topic} {' '.join(topic.words[:3])}{mark}")
+    return _escaped(f"{topic.topic} {topic.name[:40]}{mark}")
 
 
 def _escaped(text: str) -> str:

@@ -57,6 +57,7 @@ class TopicMean(Record):
     """A topic and its mean share of the documents, as measured and in the model."""
 
     topic: int
+    name: str
     share: float
     words: tuple[str, ...]
     model_share: float
@@ -88,6 +89,15 @@ class Sampling(NamedTuple):
     level: float
     n_jobs: int | None = None
     on_progress: OnProgress | None = None
+    clusters: Int64 | None = None  # (D,) documents of the same number are drawn together
+
+    def draw(self, refit: int, n_docs: int) -> Int64:
+        """Return the documents of a bootstrap sample, ascending."""
+        rng = np.random.default_rng([self.seed, refit])
+        if self.clusters is None:
+            return np.sort(rng.integers(0, n_docs, n_docs))
+        n = int(self.clusters.max()) + 1
+        return np.repeat(np.arange(n_docs), np.bincount(rng.integers(0, n, n), minlength=n)[self.clusters])
 
 
 def measure(
@@ -100,11 +110,15 @@ def measure(
     deviation of the refits. A topic that differs from the model's is an `InputError` if topics were edited
     since the fit, else a `CorpusWarning`. Any number of threads gives the same bits.
     """
-    refits, seed, level, n_jobs, on_progress = sampling
+    refits, _, level, n_jobs, on_progress, clusters = sampling
     if refits < 10:
         raise InputError(f"refits must be 10 or more, not {refits}; 100 or more for final results")
     if not 0 < level < 1:
         raise InputError(f"level must be between 0 and 1, not {level:g}")
+    if clusters is not None and clusters.max() < 9:
+        raise InputError(
+            f"cluster: {clusters.max() + 1} clusters are too few for intervals; 10 or more are needed"
+        )
     base = model if model.base_ is None else model.base_
     counts = align_words(base, corpus.select(rows))
     place = {word: w for w, word in enumerate(base.vocabulary_)}
@@ -122,7 +136,7 @@ def measure(
 
     def lane(waiting: Iterator[int]) -> None:
         for b in waiting:
-            sample = np.sort(np.random.default_rng([seed, b]).integers(0, D, D))
+            sample = sampling.draw(b, D)
             again = refit(start, sp.csr_array(counts[sample]))
             found[b] = statistic(sample, edits.shares(sample, again.shares))
             if on_progress is not None:
@@ -136,7 +150,8 @@ def measure(
         estimate = statistic(np.arange(D), whole.shares)
         run_lanes(lane, range(refits), lanes_for(counts.nnz, start.words.shape[1]))
     error = np.std([found[b] for b in range(refits)], axis=0, ddof=1)
-    reach = student.ppf((1 + level) / 2, refits - 1) * error
+    freedom = refits - 1 if clusters is None else min(refits - 1, int(clusters.max()))
+    reach = student.ppf((1 + level) / 2, freedom) * error
     return Measured(estimate, estimate - reach, estimate + reach, topics, whole.shares, held)
 
 
@@ -148,9 +163,10 @@ def _compare(
     norms = np.linalg.norm(ours, axis=0) * np.linalg.norm(theirs, axis=0)
     cosines = (ours * theirs).sum(0) / np.maximum(norms, 1e-300)
     columns = (column.tolist() for column in (measured.shares.mean(0), in_model, cosines))
-    names = [tuple(word for word, _ in best) for best in model.top_words(n_words)]
+    best = [tuple(word for word, _ in words) for words in model.top_words(n_words)]
+    names = model.topic_names()
     return tuple(
-        TopicMean(k, share, names[k], model_share, cosine)
+        TopicMean(k, names[k], share, best[k], model_share, cosine)
         for k, (share, model_share, cosine) in enumerate(zip(*columns, strict=True))
     )
 

@@ -12,15 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float64, Int64
-from tagtopics.analysis.effects.effects import (
+from tagtopics.analysis.effects.effects import solve_ridge
+from tagtopics.analysis.effects.measure import Measured, Sampling, Statistic, TopicMean, measure
+from tagtopics.analysis.effects.regressors import (
     DATES,
     Values,
     complete_rows,
+    is_date,
     numbers,
     pick_tags,
-    solve_ridge,
 )
-from tagtopics.analysis.effects.measure import Measured, Sampling, Statistic, TopicMean, measure
 from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import kind_of
@@ -80,6 +81,7 @@ class TagDrift(Record):
 class Trends(Record):
     """Topics and tags over time; `held` as in `Effects`."""
 
+    unit: str  # of slopes times 100
     periods: tuple[str, ...]  # ascending: the distinct times, or equal spans of them
     docs: tuple[int, ...]  # documents of each period
     left_out: int  # documents without a time
@@ -93,8 +95,8 @@ class Trends(Record):
     def __repr__(self) -> str:
         lines = [f"{len(self.periods)} periods, {self.periods[0]} to {self.periods[-1]}"]
         lines += [
-            f"topic {row.topic:>3} {100 * row.slope:+.2f} [{100 * row.low:+.2f}, {100 * row.high:+.2f}] % "
-            f"{row.direction:<8}{' ' if row.agrees else '?'}{' '.join(row.words)}"
+            f"topic {row.topic:>3} {100 * row.slope:+.2f} [{100 * row.low:+.2f}, {100 * row.high:+.2f}] "
+            f"{self.unit}  {row.direction:<8}{' ' if row.agrees else '?'}{row.name}"
             for row in self.topics
         ]
         lines += [f"{row.tag} drifts: score {row.score:.1f}" for row in self.drifts if row.drifts]
@@ -138,6 +140,7 @@ def trends(
     check_is_fitted(model)
     if n_periods < 2:
         raise InputError(f"trends: n_periods must be 2 or more, not {n_periods}")
+    corpus = corpus if corpus.columns else replace(corpus, columns=model.columns_)
     known = numbers(corpus, time, values)
     rows = complete_rows([known], corpus.n_docs, time)
     part, times = corpus.select(rows), known[rows]
@@ -150,6 +153,7 @@ def trends(
     columns = [t for t, tag in enumerate(corpus.tag_names) if kind_of(tag) not in {time, *DATES}]
     tags, tag_names = pick_tags(part, columns, min_docs)
     return Trends(
+        unit=f"points per {'year' if is_date(corpus, time) else f'unit of {time}'}",
         periods=names,
         docs=tuple(np.bincount(period, minlength=len(names)).tolist()),
         left_out=corpus.n_docs - len(rows),
