@@ -22,8 +22,11 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import tagtopics as tt
-from reproduction import PAGES, RECORDS, probable_words
+from reproduction import PAGES, RECORDS
+from reproduction.analysis.correlated_effects import correlated_coverage
 from reproduction.analysis.curation import real_seeds, replay, seeds
+from reproduction.analysis.edited_effects import CORPORA as EDITED
+from reproduction.analysis.edited_effects import edited_effects
 from reproduction.analysis.numbers import SHAPES, hard_numbers
 from reproduction.analysis.page import page
 from reproduction.analysis.peers import stm
@@ -201,6 +204,8 @@ PARTS: dict[str, Callable[[], Any]] = {
     **{f"coherence-{name}": partial(coherence, name) for name in CORPORA},
     "reuters": reuters,
     **{f"coverage-{i}": partial(coverage, range(50 * i, 50 * i + 50)) for i in range(4)},
+    **{f"correlated-{i}": partial(correlated_coverage, range(50 * i, 50 * i + 50)) for i in range(4)},
+    **{f"edited-{name}": partial(edited_effects, name) for name in EDITED},
     **{f"drifts-{moved}": partial(drifts, moved / 100) for moved in (50, 30)},
     "anthology": anthology,
     **WORKFLOW,

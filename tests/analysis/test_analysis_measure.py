@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
+from reproduction.analysis.edited_effects import random_edits
 from tagtopics._typing import Float64
 from tagtopics.analysis.choose.compare import match_topics
 from tagtopics.cli import main
@@ -86,6 +87,15 @@ def test_edited_topics_are_measured(data: Any, name: str) -> None:
     changed = edited(model, corpus, EDITS[name])
     found = tt.effects(changed, corpus, on=["year"], refits=10)
     assert found.held
+    assert_the_model_is_measured(found, changed, years_of(corpus), found.rows)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_edits_are_measured(data: Any, seed: int) -> None:
+    corpus, model, _ = data
+    changed, made = random_edits(model, corpus, np.random.default_rng([2, seed]))
+    assert len(made) > 1
+    found = tt.effects(changed, corpus, on=["year"], refits=10)
     assert_the_model_is_measured(found, changed, years_of(corpus), found.rows)
 
 

@@ -278,9 +278,8 @@ def _read_values(source: str) -> dict[str, Any]:
 
 def _draw_effects(console: Console, found: Effects, limit: int) -> None:
     shown: dict[int, TopicMean] = {}
-    for term, unit in zip(found.terms, found.units, strict=True):
-        curves = found.curves(term)
-        rows = list[tuple[Any, ...]]()
+    for title, unit, curves in found.tables():
+        rows, several = list[tuple[Any, ...]](), len({curve[0].term for curve in curves}) > 1
         for curve in curves[: limit or None]:
             topic = shown[curve[0].topic] = found.topics[curve[0].topic]
             points = [f"{100 * row.estimate:+.2f}" for row in curve[::5]]
@@ -288,9 +287,9 @@ def _draw_effects(console: Console, found: Effects, limit: int) -> None:
                 points += [f"{100 * curve[0].low:+.2f} to {100 * curve[0].high:+.2f} {found.mark(curve[0])}"]
             else:
                 points = [f"{p} {found.mark(row)}" for p, row in zip(points, curve[::5], strict=True)]
-            rows.append((topic.topic, topic.name, *points))
+            rows.append((*[curve[0].term] * several, topic.topic, topic.name, *points))
         at = [f">{row.at:.6g}" for row in curves[0][::5] if row.at is not None] or [">effect", ">interval"]
-        draw_table(console, f"{term}: {unit}", [">topic", "name", *at], rows)
+        draw_table(console, f"{title}: {unit}", [*["tag"] * several, ">topic", "name", *at], rows)
         if len(curves) > len(rows):
             console.print(f"  ... and {len(curves) - len(rows):,} more: --limit 0", style="dim")
     given = f", given {', '.join(found.given)}" if found.given else ""

@@ -34,20 +34,22 @@ def plot_choice(choice: TopicChoice) -> Any:
 
 
 def plot_effects(effects: Effects, n: int = 10) -> Any:
-    """Return a figure: for each term, the n effects whose intervals exclude zero, else the n largest.
+    """Return a figure: of each table, the n effects whose intervals exclude zero, else the n largest.
 
     Of a spline, the curves of five topics.
     """
-    parts = [effects.curves(term) for term in effects.terms]
-    heights = [min(len(curves), n) if len(curves[0]) == 1 else 12 for curves in parts]
-    size = 7.2, 0.9 * len(parts) + 0.24 * sum(heights)
-    figure, grid = _figure(len(parts), 1, size, squeeze=False, height_ratios=heights)
-    for axes, term, curves, unit in zip(grid.ravel(), effects.terms, parts, effects.units, strict=True):
+    tables = effects.tables()
+    heights = [min(len(curves), n) if len(curves[0]) == 1 else 12 for _, _, curves in tables]
+    size = 7.2, 0.9 * len(tables) + 0.24 * sum(heights)
+    figure, grid = _figure(len(tables), 1, size, squeeze=False, height_ratios=heights)
+    for axes, (title, unit, curves) in zip(grid.ravel(), tables, strict=True):
         if len(curves[0]) == 1:
             rows = [row for (row,) in curves[:n]][::-1]
             reach = [100 * (row.high - row.estimate) for row in rows]
             axes.errorbar([100 * row.estimate for row in rows], range(len(rows)), xerr=reach, fmt="o")
-            axes.set_yticks(range(len(rows)), [_label(effects.topics[row.topic]) for row in rows])
+            terms = [f"{row.term}: " if row.term != title else "" for row in rows]
+            names = [_label(effects.topics[row.topic], term) for row, term in zip(rows, terms, strict=True)]
+            axes.set_yticks(range(len(rows)), names)
             axes.axvline(0, color="grey", lw=1)
         else:
             for curve in curves[:5]:
@@ -56,7 +58,7 @@ def plot_effects(effects: Effects, n: int = 10) -> Any:
                 axes.fill_between(at, [100 * r.low for r in curve], [100 * r.high for r in curve], alpha=0.15)
             axes.axhline(0, color="grey", lw=1)
             axes.legend(fontsize=7)
-        axes.set_title(_escaped(f"{term}: {unit}"), fontsize=9, loc="left")
+        axes.set_title(_escaped(f"{title}: {unit}"), fontsize=9, loc="left")
     grid[-1, 0].set_xlabel(f"{100 * effects.level:g} % intervals")
     return figure
 
@@ -78,9 +80,9 @@ def plot_trends(trends: Trends, n: int = 8) -> Any:
     return figure
 
 
-def _label(topic: Any) -> str:
+def _label(topic: Any, term: str = "") -> str:
     mark = "" if topic.agrees else " ?"
-    return _escaped(f"{topic.topic} {topic.name[:40]}{mark}")
+    return _escaped(f"{term}{topic.topic} {topic.name[:40]}{mark}")
 
 
 def _escaped(text: str) -> str:

@@ -70,6 +70,7 @@ class Effects(Record):
 
     terms: tuple[str, ...]  # names of the numbers, tags and splines
     units: tuple[str, ...]  # of the effects of each term times 100
+    titles: tuple[str, ...]  # of the table that a term belongs to: a kind of tags, else its own
     given: tuple[str, ...]  # kinds of tags that were held constant
     n_docs: int  # documents with all values
     left_out: int  # documents without some value
@@ -88,6 +89,14 @@ class Effects(Record):
     def curves(self, term: str) -> list[tuple[Effect, ...]]:
         """Return the effects of one term by topic; several for a spline, else one."""
         return [tuple(rows) for _, rows in groupby(self.of(term), key=lambda row: row.topic)]
+
+    def tables(self) -> list[tuple[str, str, list[tuple[Effect, ...]]]]:
+        """Return title, unit and curves of each table: clear ones first, then by size."""
+        found = dict[tuple[str, str], list[tuple[Effect, ...]]]()
+        for term, unit, title in zip(self.terms, self.units, self.titles, strict=True):
+            curves = self.curves(term)
+            found.setdefault((title if curves[0][0].at is None else term, unit), []).extend(curves)
+        return [(*key, sorted(curves, key=_rank)) for key, curves in found.items()]
 
     def mark(self, row: Effect) -> str:
         """Return the mark of an interval: "?" if the topic is not the model's, "*" if it excludes zero."""
@@ -166,10 +175,11 @@ def effects(
     clusters = None if cluster is None else clusters_of(part, cluster, known)
     sampling = Sampling(refits, seed, level, n_jobs, on_progress, clusters)
     found = measure(model, corpus, rows, design.estimate, sampling, n_words)
-    units = {name: part.unit for part in design.parts for name in part.names}
+    units = {name: (part.unit, part.title) for part in design.parts for name in part.names}
     return Effects(
         terms=tuple(units),
-        units=tuple(units.values()),
+        units=tuple(unit for unit, _ in units.values()),
+        titles=tuple(title for _, title in units.values()),
         given=tuple(given),
         n_docs=len(rows),
         left_out=corpus.n_docs - len(rows),
@@ -226,12 +236,14 @@ def _rows(parts: Sequence[Part], found: Measured) -> tuple[Effect, ...]:
         for k, (estimate, low, high) in enumerate(np.array(values).T.tolist()):
             curves.setdefault((name, k), []).append(Effect(name, k, estimate, low, high, at))
     order = {name: i for i, name in enumerate(dict.fromkeys(name for name, _ in names))}
+    ranked = sorted(map(tuple, curves.values()), key=lambda rows: (order[rows[0].term], *_rank(rows)))
+    return tuple(row for rows in ranked for row in rows)
 
-    def place(rows: list[Effect]) -> tuple[int, bool, float, int]:
-        size = max(abs(row.estimate) for row in rows)
-        return order[rows[0].term], not any(row.clear for row in rows), -size, rows[0].topic
 
-    return tuple(row for rows in sorted(curves.values(), key=place) for row in rows)
+def _rank(rows: Sequence[Effect]) -> tuple[bool, float, int]:
+    """Return the place of a curve among others: clear ones first, then by size."""
+    clear, size = any(row.clear for row in rows), max(abs(row.estimate) for row in rows)
+    return not clear, -size, rows[0].topic
 
 
 def solve_ridge(groups: CSR, values: Float64, tolerance: float) -> Float64:

@@ -88,6 +88,7 @@ def parse_formula(formula: str) -> list[Term]:
 class Part(NamedTuple):
     """A term: regressors of D documents, and the effects that are reported of their coefficients."""
 
+    title: str
     names: tuple[str, ...]  # (P,) of the effects
     at: tuple[float | None, ...]  # (P,) the number at which a spline is evaluated
     columns: Float64  # (D, Q)
@@ -108,7 +109,14 @@ def make_part(corpus: Corpus, term: Term, columns: Mapping[str, Float64], min_do
         else:
             unit = f"points per {'year' if is_date(corpus, factor.name) else f'unit of {factor.name}'}"
             parts.append(
-                Part((factor.name,), (None,), (values - values.mean())[:, np.newaxis], np.eye(1), unit)
+                Part(
+                    factor.name,
+                    (factor.name,),
+                    (None,),
+                    (values - values.mean())[:, np.newaxis],
+                    np.eye(1),
+                    unit,
+                )
             )
     joined = parts[0]
     for part in parts[1:]:
@@ -131,7 +139,7 @@ def _tag_part(corpus: Corpus, kind: str, min_docs: int) -> Part:
         report = np.asarray(np.vstack([np.eye(len(names) - 1), -docs[:-1] / docs[-1]]), dtype=np.float64)
         dense, rest = dense @ report, has - has.mean()
         dense, report = np.hstack([dense, rest]), np.hstack([report, np.zeros((len(names), 1))])
-    return Part(names, (None,) * len(names), dense, report, "points")
+    return Part(kind, names, (None,) * len(names), dense, report, "points")
 
 
 def _spline_part(factor: Factor, values: Float64) -> Part:
@@ -148,13 +156,14 @@ def _spline_part(factor: Factor, values: Float64) -> Part:
     columns = spline.transform(values[:, np.newaxis])
     mean, names = columns.mean(0), (str(factor),) * _POINTS
     report = spline.transform(points[:, np.newaxis]) - mean
-    return Part(names, tuple(points.tolist()), columns - mean, report, "points")
+    return Part(str(factor), names, tuple(points.tolist()), columns - mean, report, "points")
 
 
 def _interaction(first: Part, second: Part) -> Part:
     if first.at[0] is not None and second.at[0] is not None:
         raise InputError("formula: an interaction may have one spline")
     return Part(
+        f"{first.title} × {second.title}",
         tuple(f"{a} × {b}" for a in first.names for b in second.names),
         tuple(a if b is None else b for a in first.at for b in second.at),
         np.einsum("dp,dq->dpq", first.columns, second.columns).reshape(len(first.columns), -1),
