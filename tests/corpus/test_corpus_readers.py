@@ -207,13 +207,19 @@ def test_the_merely_informative_is_no_warning() -> None:
             "a.jsonl",
             '{"body": "a", "who": 1}\n',
             "a.jsonl: no column 'text' for the text; the columns are: body, who; "
-            r"name the one with the text, such as text='body' \(--text body\)",
+            r"name the one with the text: read_corpus\(\.\.\., text='body'\) or --text body$",
         ),
         (
             "a.csv",
             "Title,Abstract\nb,c\n",
             "no column 'text' for the text; the columns are: Title, Abstract; "
-            r"name the one with the text, such as text='Abstract' \(--text Abstract\)",
+            r"name the one with the text: read_corpus\(\.\.\., text='Abstract'\) or --text Abstract$",
+        ),
+        (
+            "a.csv",
+            "Titel;Autor\nb;c\n",
+            "the columns are: Titel, Autor; "
+            r"name the one with the text: read_corpus\(\.\.\., text=COLUMN\) or --text COLUMN$",
         ),
         ("a.jsonl", '{"text": "a"}\n\n{"text": 5}\n', "a.jsonl, line 3: text must be a string, not int"),
         (

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 
 import tagtopics as tt
@@ -59,8 +60,8 @@ def test_tags_of_every_kind(y: Any) -> None:
 
 
 def test_estimators_have_few_parameters() -> None:
-    assert len(tt.TTM().get_params()) <= 10
-    assert len(tt.MarkovTTM().get_params()) <= 13
+    assert len(tt.TTM().get_params()) <= 11
+    assert len(tt.MarkovTTM().get_params()) <= 14
     for estimator in (tt.LDA, tt.ATM, tt.RTM, tt.LabeledLDA, tt.GibbsLDA, tt.VBLDA, tt.SML):
         assert len(estimator().get_params()) <= 12
 
@@ -162,3 +163,84 @@ def test_perplexity_of_fractional_weights_needs_all_tokens() -> None:
     with pytest.raises(tt.InputError, match="needs whole counts"):
         model.perplexity(np.eye(4) * 1.5)
     assert model.perplexity(np.eye(4) * 1.5, completed=False) > 1
+
+
+KINDS = pd.DataFrame(
+    {"author": ["Doe; Roe", "Doe", None, "Roe", "Roe"] * 8, "venue": ["A", "B", "B", "A", ""] * 8}
+)
+
+
+def tagged() -> tt.Corpus:
+    return tt.read_corpus(KINDS.assign(text=TEXTS), tags=["author", "venue"])
+
+
+def test_a_corpus_is_indexed_as_an_array_is() -> None:
+    corpus = tagged()
+    assert corpus.shape == (len(corpus), corpus.n_words) == (40, corpus.n_words)
+    mask = np.arange(40) % 3 == 1
+    for rows in (
+        [3, 0, -1],
+        np.array([5, 5]),
+        slice(2, 30, 7),
+        slice(None, None, -1),
+        mask,
+        mask.tolist(),
+        7,
+    ):
+        expected = np.atleast_1d(np.arange(40)[rows])
+        found = corpus[rows]
+        assert found.ids == tuple(str(row) for row in expected)
+        assert (found.counts != corpus.counts[expected]).nnz == (found.tags != corpus.tags[expected]).nnz == 0
+    assert [corpus[row].ids for row in range(40)] == [(name,) for name in corpus.ids]
+    with pytest.raises(IndexError):
+        corpus[40]
+    for wrong, message in (([True, False], "2 values for a mask of 40 documents"), ("a", "by row numbers")):
+        with pytest.raises(tt.InputError, match=message):
+            corpus[wrong]
+
+
+def test_model_selection_keeps_kinds_of_tags() -> None:
+    corpus = tagged()
+    train, test = train_test_split(corpus, test_size=0.25, random_state=0)
+    assert (len(train), len(test)) == (30, 10)
+    assert set(train.ids) | set(test.ids) == set(corpus.ids)
+    assert train.tag_names == ("author:Doe", "author:Roe", "venue:A", "venue:B")
+    model = tt.TTM(2, max_iter=5, random_state=0, recommender=False)
+    assert np.isfinite(cross_val_score(model, corpus, cv=2)).all()
+    search = GridSearchCV(model, {"n_topics": [2, 3]}, cv=2).fit(corpus)
+    assert search.best_estimator_.tag_kinds_ == ("author", "venue")
+
+
+@pytest.mark.parametrize("frame", [KINDS, pl.from_pandas(KINDS)], ids=["pandas", "polars"])
+def test_columns_of_tags_are_read_as_those_of_a_table(frame: Any) -> None:
+    corpus = tagged()
+    model = tt.TTM(2, max_iter=5, random_state=0).fit_topics(TEXTS, frame)
+    assert model.tag_names_ == corpus.tag_names
+    assert np.array_equal(model.tag_sums_, model.fit_topics(corpus).tag_sums_)
+    assert np.array_equal(model.transform(TEXTS, frame), model.transform(corpus, corpus))
+    search = GridSearchCV(model, {"n_topics": [2, 3]}, cv=2).fit(pd.Series(TEXTS), frame)
+    assert search.best_estimator_.tag_kinds_ == ("author", "venue")
+
+
+def test_truth_values_of_polars_are_an_indicator() -> None:
+    frame = pl.DataFrame({"food": [True, False] * 20, "sea": [False, True] * 20})
+    assert tt.TTM(2, max_iter=2).fit_topics(TEXTS, frame).tag_names_ == ("food", "sea")
+
+
+@pytest.mark.parametrize("kind", [tt.TTM, tt.LDA, tt.MarkovTTM])
+def test_a_model_without_a_recommender(kind: Any) -> None:
+    corpus = tagged()
+    model = kind(2, max_iter=2, random_state=0, recommender=False).fit(corpus)
+    assert model.recommender_ is None
+    with pytest.raises(tt.InputError, match="no recommender; call fit_recommender"):
+        model.recommend("apple")
+    assert model.fit_recommender(corpus).recommend("apple")[0]
+    with pytest.raises(tt.InputError, match="recommender must be True or False, not 'no'"):
+        kind(2, recommender="no").fit(corpus)
+
+
+def test_a_table_without_a_text_column_points_to_read_corpus() -> None:
+    with pytest.raises(tt.InputError, match=r"read_corpus\(\.\.\., text='abstract'\)"):
+        tt.TTM(2).fit(pd.DataFrame({"abstract": TEXTS, "author": TEXTS}))
+    with pytest.raises(tt.InputError, match="zeros and ones only; give tags as lists or strings"):
+        tt.TTM(2).fit(TEXTS, pd.DataFrame({"year": [2019, 2020] * 20}))

@@ -26,7 +26,7 @@ from tagtopics.errors import InputError, one_line
 from tagtopics.files import atomic_file, check_target, digest_arrays, digest_bytes, sweep_leftovers
 
 FORMAT = "tagtopics checkpoint"
-_FREE = ("n_jobs", "max_iter", "tol")  # parameters that may change when a fit is continued
+_FREE = ("n_jobs", "max_iter", "tol", "recommender")  # parameters that may change when a fit is continued
 
 _Arrays = dict[str, npt.NDArray[Any]]
 _Share = Annotated[float, Field(ge=0, le=1)]

@@ -101,8 +101,19 @@ class Corpus:
         """The number of distinct tags, T."""
         return int(self.tags.shape[1])
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Documents and words, as of `counts`; scikit-learn asks for it."""
+        return self.n_docs, self.n_words
+
     def __len__(self) -> int:
         return self.n_docs
+
+    def __getitem__(self, docs: Any) -> Corpus:
+        """Return some documents as `select` does: a row number, a slice, row numbers or a boolean mask."""
+        if isinstance(docs, tuple) and docs[1:] == (Ellipsis,):  # how scikit-learn asks for rows
+            docs = docs[0]
+        return self.select(np.atleast_1d(np.arange(self.n_docs)[docs] if isinstance(docs, slice) else docs))
 
     @cached_property
     def statistics(self) -> dict[str, float]:
@@ -125,7 +136,14 @@ class Corpus:
     def select(self, docs: npt.ArrayLike) -> Corpus:
         """Return some documents (row numbers or a boolean mask) as a corpus with the same columns."""
         rows = np.asarray(docs)
-        rows = np.flatnonzero(rows) if rows.dtype == bool else rows.astype(np.int64)
+        if rows.dtype == bool:
+            _require(
+                rows.shape == (self.n_docs,), f"{rows.size} values for a mask of {self.n_docs} documents"
+            )
+            rows = np.flatnonzero(rows)
+        elif rows.size and rows.dtype.kind not in "iu":
+            raise InputError("corpus: choose documents by row numbers, a slice or a boolean mask")
+        rows = rows.astype(np.int64)
         return replace(
             self,
             counts=sp.csr_array(self.counts[rows]),

@@ -1,6 +1,6 @@
 """Tags as they are in a corpus: their kinds, files of tags, and the labels `y` of estimators.
 
-In `y`, one string per document is one tag and is never split; for the tags of tables see
+In `y`, one string per document is one tag and is never split; for the tags of tables, and of a table `y`, see
 `tagtopics.corpus.cells`.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ import scipy.sparse as sp
 
 from tagtopics._typing import CSR
 from tagtopics.corpus.align import align_columns
-from tagtopics.corpus.cells import NotedTags, TagLists, name_of, noted_tags, tags_of_cells
+from tagtopics.corpus.cells import NotedTags, TagLists, name_of, noted_tags, read_tags, tags_of_cells
 from tagtopics.corpus.core import document_number, tag_matrix
+from tagtopics.corpus.formats.tables import frame_of, is_numeric
 from tagtopics.corpus.formats.text_files import name_lines
 from tagtopics.errors import CorpusWarning, InputError
 
@@ -60,8 +62,8 @@ def tags_of_labels(
     """Return the `y` of an estimator as tags: CSR (D, T) of int8 ones, and T names.
 
     Args:
-        y: None, one label per document, lists of names, or an indicator matrix (sparse, dense, or a table
-            whose columns are the tags).
+        y: None, one label per document, lists of names, an indicator matrix (sparse, dense, or a table whose
+            columns are the tags), or a table with a column for each kind of tag.
         n_docs: the number of documents, D.
         tag_names: the columns wanted; other tags are left out with a warning. None for all tags.
     """
@@ -72,7 +74,10 @@ def tags_of_labels(
         y = np.asarray(y)
     if is_indicator(y):
         return _tags_of_indicator(y, n_docs, tag_names)
-    lists = tags_of_cells(y, lambda label: [label], document_number)
+    if hasattr(y, "columns"):
+        lists = _tags_of_columns(frame_of(y))
+    else:
+        lists = tags_of_cells(y, lambda label: [label], document_number)
     _check_length(len(lists), n_docs)
     found = distinct_tags(lists)
     names = found if tag_names is None else tuple(tag_names)
@@ -83,10 +88,16 @@ def tags_of_labels(
 
 
 def is_indicator(y: Any) -> bool:
-    """Tell whether labels are an indicator matrix: sparse, a table, or a 2-D array of numbers."""
+    """Tell whether labels are an indicator matrix: sparse, or a table or 2-D array of numbers."""
     if sp.issparse(y) or hasattr(y, "columns"):
-        return True
+        return sp.issparse(y) or is_numeric(y)
     return isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind in "biuf"
+
+
+def _tags_of_columns(frame: Any) -> TagLists:
+    """Return the tags of all columns of a table; their kinds are the names of the columns."""
+    columns = [read_tags(frame[name].to_list(), kind=name) for name in frame.columns]
+    return [list(chain.from_iterable(of_doc)) for of_doc in zip(*columns, strict=True)]
 
 
 def _tags_of_indicator(y: Any, n_docs: int, tag_names: Sequence[str] | None) -> tuple[CSR, tuple[str, ...]]:
@@ -95,7 +106,7 @@ def _tags_of_indicator(y: Any, n_docs: int, tag_names: Sequence[str] | None) -> 
     csr.eliminate_zeros()
     _check_length(csr.shape[0], n_docs)
     if not np.isin(csr.data, (0, 1)).all():
-        raise InputError("tags: an indicator matrix holds zeros and ones only")
+        raise InputError("tags: an indicator matrix holds zeros and ones only; give tags as lists or strings")
     csr = csr.astype(np.int8)
     if hasattr(y, "columns"):
         return _named_columns(csr, list(y.columns), tag_names)

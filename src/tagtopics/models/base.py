@@ -59,6 +59,7 @@ class TopicModel(Queries):
     memory: str
     random_state: Any
     n_jobs: int | None
+    recommender: bool = True  # whether a fit trains one
     tag_words_: Any = None  # CSR (T, W), tokens credited to each tag; of models with `explain`
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -78,8 +79,8 @@ class TopicModel(Queries):
         Args:
             X: a `Corpus`; texts, or a data frame or dictionaries with columns "text" and "tags", which are
                 read as `read_corpus` does; or non-negative counts (D, W), dense or sparse.
-            y: tags of texts or counts: None, one label per document, lists of strings, or an indicator matrix
-                (D, T). A corpus has its own.
+            y: tags of texts or counts: None, one label per document, lists of strings, an indicator matrix
+                (D, T), or a data frame with a column for each kind of tag. A corpus has its own.
             callbacks: called at every stage and iteration; see `tagtopics.bp.callbacks`.
             start: a state to resume from, from `load_checkpoint`; the result has the same bits as an
                 uninterrupted fit.
@@ -342,8 +343,8 @@ class TopicModel(Queries):
         self.stop_reason_, self.fitted_ = topics.stop_reason, utc_now()
 
     def learn_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
-        """Train the recommender if there are tags; if that fails, warn and continue."""
-        if not (np.diff(corpus.tags.indptr)[np.diff(corpus.counts.indptr) > 0]).any():
+        """Train the recommender if it is wanted and there are tags; if that fails, warn and continue."""
+        if not self.recommender or not (np.diff(corpus.tags.indptr)[np.diff(corpus.counts.indptr) > 0]).any():
             return
         announce(callbacks, RECOMMENDER_STAGE)
         try:

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tagtopics._typing import CSR, Float32
 from tagtopics.corpus.align import admit_words, align_columns, in_columns
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.formats.tables import is_numeric
 from tagtopics.corpus.read import read_corpus
 from tagtopics.corpus.tags import is_indicator, tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError
@@ -38,7 +39,8 @@ def read_documents(model: Any, X: Any, y: Any = None, purpose: Purpose = "query"
         model: the estimator; fitted, except for a fit.
         X: a `Corpus`, which keeps its columns; a path, texts, dictionaries or a data frame, which are read as
             `read_corpus` does, by a fitted model with its recipe and columns of tables; or counts (D, W).
-        y: tags of texts or counts: None, one label per document, lists of strings, or an indicator (D, T).
+        y: tags of texts or counts: None, one label per document, lists of strings, an indicator (D, T), or a
+            data frame with a column for each kind of tag.
         purpose: see `Purpose`.
         reading: further arguments of `read_corpus`.
     """
@@ -123,18 +125,12 @@ def is_raw(X: Any) -> bool:
     if isinstance(X, str | Path):
         return True
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        return not all(_is_numeric(dtype) for dtype in X.dtypes)
+        return not is_numeric(X)
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and len(X) > 0 and isinstance(X[0], str)
     if hasattr(X, "dtype") and hasattr(X, "to_list"):  # a pandas or polars series
         return len(X) > 0 and isinstance(X.to_list()[0], str)
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], str | Mapping)
-
-
-def _is_numeric(dtype: Any) -> bool:
-    """Tell whether a column of pandas or polars holds numbers."""
-    kind = getattr(dtype, "kind", None)
-    return kind in "biufc" if kind is not None else bool(dtype.is_numeric())
 
 
 def validated(model: Any, X: Any, reset: bool) -> Any:

@@ -29,6 +29,7 @@ class LDA(OnlineModel):
             else "lean"; it depends on the sizes of the corpus alone, never on the machine.
         random_state: seed; equal seeds give equal bits at any number of threads.
         n_jobs: threads; None or -1 for all cores.
+        recommender: whether `fit` trains a tag recommender; False saves time, as in a grid search.
 
     Attributes:
         components_: (K, W) p(word | topic), rows add up to one; in the paper, phi.
@@ -56,6 +57,7 @@ class LDA(OnlineModel):
         memory: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        recommender: bool = True,
     ) -> None:
         self.n_topics = n_topics
         self.preset = preset
@@ -66,3 +68,4 @@ class LDA(OnlineModel):
         self.memory = memory
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.recommender = recommender

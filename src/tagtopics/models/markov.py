@@ -35,7 +35,8 @@ class MarkovTTM(TaggedModel):
             joint message out.
         tag_pseudo_count: tokens that the mean profile of the known tags of a new document is worth.
         preset: "paper", another name, or a `Preset`: settings of belief propagation.
-        doc_topic_prior, topic_word_prior, max_iter, tol, memory, random_state, n_jobs: as in `LDA`.
+        doc_topic_prior, topic_word_prior, max_iter, tol, memory, random_state, n_jobs, recommender: as in
+            `LDA`.
 
     Attributes:
         components_, doc_topic_, n_iter_, history_, stop_reason_, vocabulary_, doc_ids_: as in `LDA`.
@@ -59,6 +60,7 @@ class MarkovTTM(TaggedModel):
         memory: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        recommender: bool = True,
     ) -> None:
         self.n_topics = n_topics
         self.pairwise_weight = pairwise_weight
@@ -73,6 +75,7 @@ class MarkovTTM(TaggedModel):
         self.memory = memory
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.recommender = recommender
 
     @classmethod
     def pairwise(cls, n_topics: int = 20) -> Self:

@@ -245,7 +245,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self.recommender_ is None:
             raise InputError(
                 "recommend: this model has no recommender; call fit_recommender with all of its documents,"
-                " or fit it again, with tags and without --no-recommender"
+                " or fit it again, with tags and a recommender"
             )
         return self.recommender_, counts, self.infer(counts, None)
 

@@ -50,7 +50,8 @@ class TTM(TaggedModel):
         n_topics: the number of topics, K.
         preset: "default", "fast", or a `Preset`: settings of belief propagation.
         order: 1 leaves out the joint profile of several tags; any other number includes it.
-        doc_topic_prior, topic_word_prior, max_iter, tol, memory, random_state, n_jobs: as in `LDA`.
+        doc_topic_prior, topic_word_prior, max_iter, tol, memory, random_state, n_jobs, recommender: as in
+            `LDA`.
 
     Attributes:
         components_, doc_topic_, n_iter_, history_, stop_reason_, vocabulary_, doc_ids_: as in `LDA`.
@@ -79,6 +80,7 @@ class TTM(TaggedModel):
         memory: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
+        recommender: bool = True,
     ) -> None:
         self.n_topics = n_topics
         self.preset = preset
@@ -90,6 +92,7 @@ class TTM(TaggedModel):
         self.memory = memory
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.recommender = recommender
 
     # ------------------------------------------------------------------ the method
 

@@ -98,13 +98,15 @@ def _is_auto_or_prior(value: Any) -> bool:
 
 
 _PRIOR = _real(_SMALLEST_PRIOR, _LARGEST)
+_BOOLEAN: _Rule = (lambda v: isinstance(v, bool), "True or False")
 _RULES: dict[str, _Rule] = {
     "n_topics": _whole(1, 100_000),
     "preset": (_is_preset, f"{', '.join(map(repr, PRESETS))} or a Preset"),
     "word_exponent": _or_none(*_real(0, 1)),
     "relaxation": _real(0, 4),
     "own_tokens": _PRIOR,
-    "scales_priors": (lambda v: isinstance(v, bool), "True or False"),
+    "scales_priors": _BOOLEAN,
+    "recommender": _BOOLEAN,
     "init": _one_of("anchors", "random"),
     "tag_pseudo_count": _real(0, _LARGEST),
     "doc_topic_prior": _PRIOR,

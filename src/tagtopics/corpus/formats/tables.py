@@ -103,6 +103,15 @@ def frame_of(source: Any) -> Any:
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
+def is_numeric(table: Any) -> bool:
+    """Tell whether all columns of a pandas, polars or Arrow table hold numbers or truth values."""
+    dtypes = table.dtypes if hasattr(table, "dtypes") else frame_of(table).schema.values()
+    return all(
+        dtype.kind in "biufc" if hasattr(dtype, "kind") else dtype.is_numeric() or str(dtype) == "Boolean"
+        for dtype in dtypes
+    )
+
+
 def table_of_frame(frame: Any, wanted: Collection[str]) -> Table:
     """Return the wanted columns of a frame of `frame_of`; an index of distinct names has the ids."""
     import narwhals as nw
@@ -353,7 +362,8 @@ def _no_column(source: str, name: str, what: str, names: Iterable[str]) -> Input
     if (name, what) == ("text", "the text"):
         by_usual = {name.lower(): name for name in reversed(names)}
         likely = next((by_usual[usual] for usual in _USUAL_TEXTS if usual in by_usual), None)
-        advice = f"; name the one with the text, such as text={likely!r} (--text {likely})" if likely else ""
+        example = f"{likely!r}) or --text {likely}" if likely else "COLUMN) or --text COLUMN"
+        advice = f"; name the one with the text: read_corpus(..., text={example}"
     there = ", ".join(names) or "none"
     return InputError(f"{source}: no column {name!r} for {what}; the columns are: {there[:500]}{advice}")
 
