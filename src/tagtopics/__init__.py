@@ -152,4 +152,4 @@ __getattr__ = lazy("tagtopics", _HOMES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *LAYER_NAMES})
+    return sorted({*__all__, *LAYER_NAMES, *(name for name in globals() if name.startswith("__"))})

@@ -2,6 +2,8 @@
 
 import difflib
 import json
+import sys
+import warnings
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
@@ -27,6 +29,18 @@ class MissingExtraError(InputError, ImportError):
 
 class CorpusWarning(UserWarning):
     """Something in the data was decided for the user: an empty document kept, a repeated tag counted once."""
+
+
+_BETWEEN = {"tagtopics", "sklearn", "joblib", "contextlib", "functools"}
+"""Packages whose functions may be between the code of the user and a warning."""
+
+
+def warn(message: str) -> None:
+    """Give a `CorpusWarning` that points at the code of the user, which called the library."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, CorpusWarning, stacklevel=level)
 
 
 def one_line(error: BaseException) -> str:

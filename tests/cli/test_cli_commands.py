@@ -188,8 +188,23 @@ def test_related(model: Path) -> None:
     assert document["id"] == "new"
     assert len(document["related"]) == 4
     assert all(found["id"].startswith("cooking") for found in document["related"])
-    assert set(document["related"][0]) == {"id", "row", "score"}
+    assert set(document["related"][0]) == {"id", "row", "score", "title"}
     assert "cooking" in run("related", model, "-", stdin=stdin).out
+
+
+def test_related_documents_have_titles_and_words(tmp_path: Path) -> None:
+    rows = [
+        {"id": f"d{i}", "title": f"Title {i}", "text": "oven flour" if i % 2 else "goal match"}
+        for i in range(9)
+    ]
+    source = write_rows(tmp_path / "a.jsonl", [*rows, {"id": "blank", "title": "Blank", "text": ""}])
+    assert run("fit", source, "--topics", 2, "--model", "lda", "--out", tmp_path / "m.tt").code == 0
+    answer = run("related", tmp_path / "m.tt", "--given", "oven", "--top", 20, "--json").json()
+    found = answer["documents"][0]["related"]
+    assert {one["id"]: one["title"] for one in found} == {row["id"]: row["title"] for row in rows}
+    printed = run("related", tmp_path / "m.tt", "--given", "oven").out
+    assert "title" in printed
+    assert "Title 1" in printed
 
 
 def test_a_model_without_tags_answers_too(tmp_path: Path) -> None:
@@ -204,7 +219,7 @@ def test_a_model_without_tags_answers_too(tmp_path: Path) -> None:
 def test_evaluate_prints_the_contract(corpus: Path) -> None:
     options = ("--topics", 3, "--iterations", 5, "--seed", 2)
     answer = run("evaluate", corpus, *options, "--json").json()
-    assert list(answer) == ["task", "model", "n_topics", "seed", "metrics", "seconds"]
+    assert list(answer) == ["task", "model", "n_topics", "seed", "test_tags", "metrics", "seconds"]
     assert (answer["task"], answer["model"], answer["n_topics"], answer["seed"]) == (
         "perplexity",
         "ttm",

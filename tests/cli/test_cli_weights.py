@@ -87,7 +87,7 @@ FEW = ("--topics", 6, "--iterations", 5, "--seed", 1)
 
 
 def test_perplexity_by_words_seen_and_tags(folder: Path) -> None:  # needs: models
-    curve = run("evaluate", folder, *FEW, "--seen", "5,80", "--tags", "hidden,known", "--json").json()
+    curve = run("evaluate", folder, *FEW, "--seen", "5,80", "--test-tags", "hidden,known", "--json").json()
     found = {(row["seen"], row["tags"]): row["perplexity"] for row in curve["curve"]}
     assert list(found) == [(5, "hidden"), (80, "hidden"), (5, "known"), (80, "known")]
     assert found[80, "hidden"] == curve["metrics"]["perplexity"]
@@ -100,13 +100,13 @@ def test_perplexity_by_words_seen_and_tags(folder: Path) -> None:  # needs: mode
 
 
 def test_a_curve_of_lda_ignores_tags(folder: Path) -> None:  # needs: models
-    options = ("--model", "lda", "--seen", 5, "--tags", "known,inferred,hidden", "--json")
+    options = ("--model", "lda", "--seen", 5, "--test-tags", "known,inferred,hidden", "--json")
     rows = run("evaluate", folder, *FEW, *options).json()["curve"]
     assert len({row["perplexity"] for row in rows}) == 1
 
 
 def test_inferred_tags(folder: Path) -> None:  # needs: models
-    (row,) = run("evaluate", folder, *FEW, "--tags", "inferred", "--json").json()["curve"]
+    (row,) = run("evaluate", folder, *FEW, "--test-tags", "inferred", "--json").json()["curve"]
     assert (row["seen"], row["tags"]) == (80, "inferred")
     assert row["perplexity"] > 1
 
@@ -115,8 +115,13 @@ def test_tags_of_a_table_are_columns_still(tmp_path: Path) -> None:  # needs: mo
     rows = [{"text": row["text"], "topics": row["tags"][:1]} for row in ROWS]
     source = write_rows(tmp_path / "a.jsonl", rows)
     options = ("--topics", 2, "--iterations", 3, "--json", "--tags", "topics")
-    answer = run("evaluate", source, *options, "--tags", "known").json()
+    answer = run("evaluate", source, *options, "--test-tags", "known").json()
     assert [row["tags"] for row in answer["curve"]] == ["known"]
+    assert answer["metrics"]["perplexity"] == answer["curve"][0]["perplexity"]
+    for old in (("--tags", "known"), ("--tags-known",)):
+        again = run("evaluate", source, *options, *old)
+        assert again.json()["metrics"] == answer["metrics"]
+        assert "is an old spelling: write --test-tags known" in again.err
     assert "curve" not in run("evaluate", source, *options).json()
 
 
@@ -125,8 +130,9 @@ def test_tags_of_a_table_are_columns_still(tmp_path: Path) -> None:  # needs: mo
     [
         (("--seen", "5,90"), "seen must be per cent from 0 to 80, not 90"),
         (("--seen", "some"), "'some' is not a list of numbers such as 5,20,80"),
-        (("--task", "links", "--seen", "5"), "need --task perplexity; for other tasks use --tags-known"),
-        (("--task", "links", "--tags", "known"), "need --task perplexity; for other tasks use --tags-known"),
+        (("--task", "links", "--seen", "5"), "--task links takes no --seen, and --test-tags hidden or known"),
+        (("--task", "links", "--test-tags", "inferred"), "--test-tags hidden or known"),
+        (("--test-tags", "sometimes"), "tags must be hidden, known, inferred, hidden+similar, known+similar"),
     ],
 )
 def test_a_curve_that_cannot_be(folder: Path, options: tuple[str, ...], says: str) -> None:

@@ -112,7 +112,7 @@ def test_a_curve_has_the_same_held_out_words_for_every_model_and_setting(corpus:
         (0, "hidden"),
         (80, "hidden"),
     ]
-    assert result["curve"][3]["perplexity"] == result["metrics"]["perplexity"]
+    assert result["curve"][1]["perplexity"] == result["metrics"]["perplexity"]
     other = evaluate_perplexity(corpus, lda, seed=3, seen=(0,), tags=("known",))
     assert other["metrics"]["unigram_perplexity"] == result["metrics"]["unigram_perplexity"]
     _, test = (corpus.select(rows) for rows in train_test(corpus, 3))

@@ -72,6 +72,17 @@ def test_a_folder_of_photographs_gets_a_map_for_each_tag(tmp_path: Path) -> None
     assert len(list((tmp_path / "maps").glob("*.png"))) == sum(len(scene.tags) for scene in scenes)
 
 
+def test_topics_of_photographs_are_named_by_tags_not_by_codes() -> None:
+    model, photos = fitted() / "m.tt", fitted() / "photos"
+    codes = [entry["word"] for entry in answer("topics", model)["topics"][0]["words"]]
+    names = {row["name"] for row in answer("topics", model)["topics"]}
+    for arguments in (("topics", model), ("tags", model), ("recommend", model, photos)):
+        code, out, err = run(*arguments)
+        assert code == 0, err
+        assert not [code for code in codes if code in out]
+    assert all(name.split(",")[0] in run("topics", model)[1] for name in names)
+
+
 def test_tags_of_a_photograph_are_recommended_with_probabilities() -> None:
     photo = fitted() / "photos" / "scene-0000.png"
     (row,) = answer("recommend", fitted() / "m.tt", photo)["documents"]

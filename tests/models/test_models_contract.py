@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from tagtopics.bp.checkpoint import Checkpoint
 from tagtopics.bp.loop import Step
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.datasets.synthetic import SyntheticCorpus
+from tagtopics.models.online import OnlineModel
 
 ESTIMATORS = {
     "LDA": tt.LDA(10),
@@ -162,6 +164,30 @@ def test_queries_do_not_change_the_model(model: Any, planted: SyntheticCorpus, t
     fitted.save(tmp_path / "m.tt", corpus=planted.corpus)
     assert {name: id(value) for name, value in vars(fitted).items()} == identities
     assert_equal_states(vars(fitted), before)
+
+
+@every_model
+def test_related_documents_have_words(model: Any, planted: SyntheticCorpus, tmp_path: Path) -> None:
+    if isinstance(model, tt.LabeledLDA):
+        pytest.skip("a document without words has the topics of its labels")
+    corpus = planted.corpus.select(range(30))
+    blank = sp.csr_array((5, corpus.n_words), dtype=np.int32)
+    corpus = replace(
+        corpus.select([*range(30), *range(5)]),
+        counts=sp.csr_array(sp.vstack([corpus.counts, blank])),
+        titles=(*(f"title {d}" for d in range(29)), *[None] * 6),
+    )
+    fitted = small(model).fit_topics(corpus)
+    edited = [fitted]
+    if isinstance(fitted, OnlineModel):
+        edited.append(tt.curate(fitted, "split", topics=[0], corpus=corpus))
+        edited.append(tt.curate(edited[-1], "merge", topics=[1, 2]))
+        edited.append(tt.curate(edited[-1], "delete", topics=[0]))
+    edited[-1].save(tmp_path / "m.tt")
+    for each in (*edited, tt.load(tmp_path / "m.tt")):
+        (found,) = each.related(corpus.select([3]), top=100)
+        assert {one.row for one in found} == set(range(30))
+        assert {one.title for one in found} == {*(f"title {d}" for d in range(29)), None}
 
 
 @every_model

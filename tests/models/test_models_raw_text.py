@@ -128,3 +128,20 @@ def test_a_model_of_counts_reads_no_text() -> None:
     fitted = tt.LDA(2, max_iter=2, random_state=0).fit(np.eye(4))
     with pytest.raises(InputError, match="fitted to counts, so it cannot read text"):
         fitted.transform(["text"])
+
+
+def test_warnings_point_at_the_code_of_the_user(model: tt.TTM, corpus: tt.Corpus) -> None:
+    other = tt.read_corpus(["apple pie zebra", "sky sea zebra"], tags=[["food"], ["zoo"]])
+    calls: list[Any] = [
+        lambda: tt.read_corpus(["a cat", ""]),
+        lambda: tt.TTM(2, max_iter=1).fit_topics(["a cat", ""]),
+        lambda: model.transform(other),
+        lambda: model.transform(TEXTS, [["unheard"]] * len(TEXTS)),
+        lambda: model.explain(other),
+        lambda: model.predict_words(TEXTS, pd.DataFrame({"unheard": [1] * len(TEXTS)})),
+        lambda: model.score(other),
+    ]
+    for call in calls:
+        with pytest.warns(tt.CorpusWarning) as found:
+            call()
+        assert {warning.filename for warning in found} == {__file__}

@@ -244,3 +244,33 @@ def test_a_table_without_a_text_column_points_to_read_corpus() -> None:
         tt.TTM(2).fit(pd.DataFrame({"abstract": TEXTS, "author": TEXTS}))
     with pytest.raises(tt.InputError, match="zeros and ones only; give tags as lists or strings"):
         tt.TTM(2).fit(TEXTS, pd.DataFrame({"year": [2019, 2020] * 20}))
+
+
+def test_a_table_of_credit_is_printed_short() -> None:
+    model = tt.TTM(2, max_iter=5, random_state=0).fit_topics(TEXTS, TAGS)
+    table = model.explain(TEXTS, TAGS)
+    lines = str(table).splitlines()
+    assert str(table) == repr(table)
+    assert lines[0].split() == ["document", "tag", "share", "words", "with", "the", "most", "credit"]
+    assert len(lines) == 1 + 7 + 1  # the seven tags of five documents
+    assert lines[-1] == f"({len(table):,} rows of 40 documents, 5 shown)"
+    assert lines[1].split()[:3] == ["0", "food", "100%"]
+
+
+def test_completion_offers_public_names_only() -> None:
+    assert [name for name in dir(tt) if not name.startswith("_")] == sorted({*tt.__all__, *tt.LAYER_NAMES})
+
+
+def test_few_outcomes_leave_probabilities_near_the_base_rate() -> None:
+    tickets = {
+        "billing": "I want a refund for my invoice",
+        "login": "I cannot log in with my password",
+        "bug": "The app crashes with an error",
+        "shipping": "Where is my parcel and delivery",
+    }
+    model = tt.TTM(4, random_state=0).fit([*tickets.values()] * 30, [*tickets] * 30)
+    (best, *others) = model.recommend("refund")[0]
+    assert best.tag == "billing"
+    assert best.probability > 0.7
+    assert len(others) == 3
+    assert max(one.probability for one in others) < 0.25

@@ -10,7 +10,6 @@ results never depend on the machine.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +33,7 @@ from tagtopics.bp.graph import (
     invariant_error,
 )
 from tagtopics.bp.loop import proportions
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import InputError, warn
 
 _TOLERANCE = 1e-3  # largest relative error of the sums of a restored state; rounding stays far below
 # `memory="auto"` stores up to 8 GiB of messages: 4 bytes for each topic of each edge.
@@ -190,7 +189,7 @@ def is_lean(memory: str, graph: FactorGraph, n_topics: int) -> bool:
     if available is not None and needed > available:
         remedy = "use shards (tagtopics shard) or fewer topics" if lean else 'use memory="lean"'
         sizes = f"{needed / 2**30:.1f} GiB of memory, {available / 2**30:.1f} GiB are available"
-        warnings.warn(f"fit: needs about {sizes}; {remedy}", CorpusWarning, stacklevel=2)
+        warn(f"fit: needs about {sizes}; {remedy}")
     return lean
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,7 +17,7 @@ from tagtopics.cli.options import (
     flag,
     option,
 )
-from tagtopics.cli.output import make_table, show
+from tagtopics.cli.output import make_table, note, show
 from tagtopics.cli.sources import read_training
 from tagtopics.errors import InputError
 from tagtopics.subjects.commands import TagNamesOption, named_documents
@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 TaskOption = Annotated[
     str, option("perplexity, links, classification, recommendation or credit.", metavar="NAME")
 ]
-KnownOption = Annotated[bool, flag("Let the model use the tags of the test documents.", "--tags-known")]
+KnownOption = Annotated[bool, flag("Old spelling of --test-tags known.", "--tags-known", hidden=True)]
+TestTagsOption = Annotated[
+    str | None,
+    option("What the model knows of the tags of test documents: hidden or known. For perplexity also "
+           "inferred, hidden+similar and known+similar (with similar training documents), or several: "
+           "hidden,known.", "--test-tags", default="hidden", metavar="HOW,HOW"),
+]  # fmt: skip
 
 
 def _percentages(value: str) -> tuple[float, ...]:
@@ -54,36 +60,14 @@ SplitOption = Annotated[
 ]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class EvaluatedColumns(ColumnOptions):
-    """Columns of a table, and what is known of the tags of test documents."""
-
-    tags: Annotated[
-        list[str] | None,
-        option("Perplexity with the tags of test documents hidden, known or inferred (known,inferred for a "
-               "comparison), hidden+similar or known+similar with similar training documents; any other "
-               "value is a tag column, as in `fit`.",
-               default="tags hidden, column tags", metavar="HOW|COLUMN", panel="Input"),
-    ] = None  # fmt: skip
-
-    def split(self) -> tuple[ColumnOptions, tuple[str, ...]]:
-        """Return the columns, and what is known of the tags."""
-        from tagtopics.evaluation.perplexity import TAGS
-
-        columns, known = [], []
-        for value in self.tags or ():
-            names = value.split(",")
-            (known.extend(names) if set(names) <= set(TAGS) else columns.append(value))
-        return ColumnOptions(**asdict(self) | {"tags": columns or None}), tuple(dict.fromkeys(known))
-
-
 def command(
     corpus: CorpusArgument,
     model: ModelOptions,
-    columns: EvaluatedColumns,
+    columns: ColumnOptions,
     text: TextOptions,
     output: OutputOptions,
     task: TaskOption = "perplexity",
+    test_tags: TestTagsOption = None,
     tags_known: KnownOption = False,
     seen: SeenOption = None,
     split: SplitOption = None,
@@ -94,26 +78,44 @@ def command(
 
     score = find_task(task)
     estimator = build_model(model)
-    table, tags = columns.split()
-    if task != "perplexity" and (seen or tags):
-        raise InputError(f"--seen and --tags {'|'.join(tags) or 'known'} need --task perplexity; "
-                         "for other tasks use --tags-known")  # fmt: skip
-    curve = {"seen": seen or (), "tags": tags} if seen or tags else {}
-    documents = _read_split(corpus, table, text, output, split)
+    columns, tags = _test_tags(columns, test_tags, tags_known)
+    known, curve = tags == ("known",), {}
+    if task == "perplexity":
+        curve = {"seen": seen or (), "tags": tags} if seen or tags else {}
+    elif seen or tags not in ((), ("hidden",), ("known",)):
+        raise InputError(f"--task {task} takes no --seen, and --test-tags hidden or known")
+    documents = _read_split(corpus, columns, text, output, split)
     if tag_names is not None:
         documents = named_documents(documents, tag_names)
-    result = score(documents, estimator, seed=model.seed, tags_known=tags_known, **curve)
+    result = score(documents, estimator, seed=model.seed, tags_known=known, **curve)
     payload = {
         "task": task,
         "model": name_of_model(estimator),
         "n_topics": int(estimator.components_.shape[0]),
         "seed": model.seed,
+        "test_tags": (tags or ("hidden",))[0],
         "metrics": result["metrics"],
         "seconds": result["seconds"],
         **({"curve": result["curve"]} if curve else {}),
         **({"kinds": result["kinds"]} if "kinds" in result else {}),
     }
     show(output.json, payload, lambda console: _draw(console, payload))
+
+
+def _test_tags(
+    columns: ColumnOptions, test_tags: str | None, tags_known: bool
+) -> tuple[ColumnOptions, tuple[str, ...]]:
+    """Return the columns, and what is known of the tags; old spellings get a note."""
+    from tagtopics.evaluation.perplexity import TAGS
+
+    asked = test_tags.split(",") if test_tags else []
+    old = [value for value in columns.tags or () if set(value.split(",")) <= set(TAGS)]
+    given = ["--tags-known"] * tags_known + [f"--tags {value}" for value in old]
+    asked += ["known"] * tags_known + [name for value in old for name in value.split(",")]
+    if given:
+        note(f"{given[0]} is an old spelling: write --test-tags {','.join(asked)}")
+    left = [value for value in columns.tags or () if value not in old]
+    return replace(columns, tags=left or None), tuple(dict.fromkeys(asked))
 
 
 def _read_split(
@@ -136,6 +138,7 @@ def _read_split(
 
 def _draw(console: Console, payload: dict[str, Any]) -> None:
     title = f"{payload['task']}: {payload['model']}, {payload['n_topics']} topics, seed {payload['seed']}"
+    title += "" if payload["test_tags"] == "hidden" else f", tags {payload['test_tags']}"
     rows = [(name.replace("_", " "), _number(value)) for name, value in payload["metrics"].items()]
     rows += [(f"seconds to {name}", f"{value:.2f}") for name, value in payload["seconds"].items()]
     console.print(make_table(title, ["measure", ">value"], rows=rows))

@@ -116,28 +116,38 @@ def fact_table(facts: Mapping[str, object]) -> Table:
 
 
 def topic_table(rows: Sequence[dict[str, Any]], title: str, *, named: bool = False) -> Table:
-    """Return a table of topics: share, name if wanted, words, most typical tags if there are any."""
-    tagged = any(row["tags"] for row in rows)
-    cells = []
+    """Return a table of topics: share, name if wanted, words, most typical tags if there are any.
+
+    Topics of photographs have names instead of words.
+    """
+    tagged, coded = any(row["tags"] for row in rows), any(row["coded"] for row in rows)
+    named, cells = named or coded, []
     for row in rows:
         tags = [entry["tag"] for entry in row["tags"]]
-        texts = [row["name"], _words_of(row)] if named else [_words_of(row)]
+        texts = [*[row["name"]] * named, *[_words_of(row)] * (not coded)]
         texts[0] += " (background)" if row["background"] else ""
         texts += [("; " if any("," in tag for tag in tags) else ", ").join(tags)] * tagged
         cells.append([str(row["topic"]), per_cent(row["share"]), *texts])
-    columns = [">topic", ">share", *["name"] * named, "words", *["most typical tags"] * tagged]
+    columns = [
+        ">topic",
+        ">share",
+        *["name"] * named,
+        *["words"] * (not coded),
+        *["most typical tags"] * tagged,
+    ]
     return make_table(title, columns, rows=cells)
 
 
 def profile_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
-    """Return a table of tag profiles: documents (of single tags), words, topics."""
-    counted = all(len(row["n_docs"]) == 1 for row in rows)
+    """Return a table of tag profiles: documents (of single tags), words (but of photographs), topics."""
+    counted, coded = all(len(row["n_docs"]) == 1 for row in rows), any(row["coded"] for row in rows)
     cells = []
     for row in rows:
         topics = [f"{entry['topic']} ({100 * entry['probability']:.0f} %)" for entry in row["topics"]]
         docs = [str(row["n_docs"][0])] * counted
-        cells.append([" + ".join(row["tags"]), *docs, _words_of(row), ", ".join(topics)])
-    return make_table(title, ["tags", *[">documents"] * counted, "words", "topics"], rows=cells)
+        cells.append([" + ".join(row["tags"]), *docs, *[_words_of(row)] * (not coded), ", ".join(topics)])
+    columns = ["tags", *[">documents"] * counted, *["words"] * (not coded), "topics"]
+    return make_table(title, columns, rows=cells)
 
 
 def per_cent(share: float) -> str:

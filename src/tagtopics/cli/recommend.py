@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics.cli.options import (
@@ -57,17 +58,19 @@ def recommend_command(
     corpus = read_asked(input, given, columns, loaded, output, known=not named, tagged=False)
     found = loaded.recommend_with_reasons(corpus, top, why, balanced=balanced, threshold=threshold, kind=kind)
     answers = [[_as_json(one, named) for one in answer] for answer in found]
+    coded = loaded.visual_ is not None  # words of photographs mean nothing to readers
 
     def cells(rank: int, found: dict[str, Any]) -> list[str]:
         reasons = [*(f"\u201c{piece}\u201d" for piece in found.get("found", ())), *found["words"]]
         tag = f"{found['tag']} {found['name']}" if found.get("name") else found["tag"]
-        return [tag, f"{found['probability']:.2f}", " ".join(reasons)]
+        return [tag, f"{found['probability']:.2f}", *[" ".join(reasons)] * (not coded)]
 
     known = "no tag is probable enough" if threshold or kind else _NO_WORD
     unknown = f"{_NO_WORD}, and no name of a tag" if named else _NO_WORD
     n_words = (corpus.counts.indptr[1:] - corpus.counts.indptr[:-1]).tolist()
     why_none = [known if n else unknown for n in n_words]
-    _show(output, corpus.ids, "tags", answers, ["tag", ">probability", "because of"], cells, why_none)
+    shown = ["tag", ">probability", *["because of"] * (not coded)]
+    _show(output, corpus.ids, "tags", answers, shown, cells, why_none)
 
 
 def _as_json(one: Recommendation, named: bool) -> dict[str, Any]:
@@ -87,16 +90,14 @@ def related_command(
     """Show the training documents whose topics are most similar to those of each new document."""
     loaded = load(model)
     corpus = read_asked(input, given, columns, loaded, output)
-    answers = [
-        [{"id": found.id, "row": found.row, "score": found.score} for found in answer]
-        for answer in loaded.related(corpus, top, tags=corpus if corpus.tags.nnz else None)
-    ]
+    found = loaded.related(corpus, top, tags=corpus if corpus.tags.nnz else None)
+    answers, titled = [[asdict(one) for one in answer] for answer in found], any(loaded.doc_titles_)
 
     def cells(rank: int, found: dict[str, Any]) -> list[str]:
-        return [str(rank), found["id"], f"{found['score']:.3f}"]
+        return [str(rank), found["id"], *[found["title"] or ""] * titled, f"{found['score']:.3f}"]
 
-    why_none = [_NO_WORD] * len(answers)
-    _show(output, corpus.ids, "related", answers, [">rank", "related", ">similarity"], cells, why_none)
+    shown, why_none = [">rank", "related", *["title"] * titled, ">similarity"], [_NO_WORD] * len(answers)
+    _show(output, corpus.ids, "related", answers, shown, cells, why_none)
 
 
 def _show(

@@ -6,7 +6,6 @@ large for memory take the same way part by part; see `tagtopics.scale.ingest`.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -46,7 +45,7 @@ from tagtopics.corpus.formats.tables import (
 from tagtopics.corpus.recipe import TextRecipe, language_notices
 from tagtopics.corpus.tags import tags_of_file
 from tagtopics.corpus.text import HTML_REMOVED, TermCounter, learn, plain_texts
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import InputError, warn
 
 CUSTOM_TOKENIZER = "words come from a custom tokenizer, which cannot be saved: give new texts as counts"
 
@@ -111,7 +110,7 @@ def read_corpus(
     begin("Counting words")
     corpus, warned = _with_notices(documents, *assemble(documents, given), given)
     if warned:
-        warnings.warn("; ".join(warned), CorpusWarning, stacklevel=2)
+        warn("; ".join(warned))
     return corpus
 
 

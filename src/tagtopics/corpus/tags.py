@@ -6,7 +6,6 @@ In `y`, one string per document is one tag and is never split; for the tags of t
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -21,7 +20,7 @@ from tagtopics.corpus.cells import NotedTags, TagLists, name_of, noted_tags, rea
 from tagtopics.corpus.core import document_number, tag_matrix
 from tagtopics.corpus.formats.tables import frame_of, is_numeric
 from tagtopics.corpus.formats.text_files import name_lines
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import InputError, warn
 
 MOST_KINDS = 8  # with more different kinds than this, tags count as having none
 
@@ -83,7 +82,7 @@ def tags_of_labels(
     names = found if tag_names is None else tuple(tag_names)
     if unknown := set(found).difference(names):
         message = f"{len(unknown)} tag(s) unknown to the model left out, such as {min(unknown)!r}"
-        warnings.warn(message, CorpusWarning, stacklevel=4)
+        warn(message)
     return tag_matrix(lists, names), names
 
 
@@ -126,7 +125,7 @@ def _named_columns(
     tags.data = np.ones(tags.nnz, dtype=np.int8)
     if n_lost:
         message = f"{n_lost:,} tag(s) of the new documents unknown to the model left out"
-        warnings.warn(message, CorpusWarning, stacklevel=5)
+        warn(message)
     return tags, names
 
 

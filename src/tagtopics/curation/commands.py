@@ -88,6 +88,8 @@ def command(
             "the model was saved without its documents, so it can no longer recommend tags; undo restores it"
         )
     save_model(edited, target, corpus, check=check)
+    if renumbered := _renumbered(action, given, len(loaded.components_)):
+        note(renumbered)
     rows = topic_rows(edited, 10)
     payload = {
         "model": name_of_model(edited),
@@ -99,6 +101,20 @@ def command(
     }
     title = f"{len(rows)} topics of {target}"
     show(output.json, payload, lambda console: console.print(topic_table(rows, title, named=True)))
+
+
+def _renumbered(action: str, given: list[str], n_topics: int) -> str:
+    """Return which topics have other numbers after an edit, such as "topics 11-14 are now 10-13"."""
+    if action not in ("merge", "delete"):
+        return ""
+    gone = sorted(set(map(int, given)))[action == "merge" :]
+    ends = zip(gone, [*gone[1:], n_topics], strict=True)
+    moved = [(k + 1, last - 1, i) for i, (k, last) in enumerate(ends, start=1) if last > k + 1]
+    parts = [
+        f"topics {a}-{b} are now {a - i}-{b - i}" if b > a else f"topic {a} is now {a - i}"
+        for a, b, i in moved
+    ]
+    return ", ".join(parts)
 
 
 def _parts(action: str, given: list[str]) -> dict[str, Any]:

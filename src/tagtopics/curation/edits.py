@@ -200,12 +200,14 @@ def _split(model: OnlineModel, topic: int, corpus: Corpus | None) -> None:
     of_tag = np.stack([in_tags @ (weight * of_doc[:, i]) for i in range(2)], axis=1) + 1e-9
     of_tag /= of_tag.sum(1, keepdims=True)
     share = np.array([[float((weight * of_doc[:, i]).sum()) + 1e-9 for i in range(2)]])
+    share /= share.sum()
+    of_doc[np.diff(own.counts.indptr) == 0] = share  # documents without words keep the topics of the prior
     # (3) The model with both parts.
     _set(
         model,
         divided(model.word_sums(), of_word),
         divided(model.doc_topic_, of_doc.astype(np.float32)),
-        divided(model.doc_topic_prior_[np.newaxis], (share / share.sum()).astype(np.float32))[0],
+        divided(model.doc_topic_prior_[np.newaxis], share.astype(np.float32))[0],
         divided(model.tag_sums_, of_tag),
         divided(model.tag_squares_, of_tag**2),
     )

@@ -9,8 +9,10 @@ from pathlib import Path
 from tagtopics.corpus import read_corpus
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.formats.matrix_folder import DAMAGE, npz_array, open_npz
+from tagtopics.corpus.text import clean_name
 from tagtopics.datasets.registry import DatasetEntry, Progress, fetch_dataset, is_cached, read_registry
 from tagtopics.errors import InputError
+from tagtopics.files import read_regular
 
 BUILT_IN = {
     "docstrings": "Docstrings of the installed numpy, scipy and scikit-learn, tagged by package and kind.",
@@ -26,7 +28,7 @@ class DatasetRow:
 
     Attributes:
         name: the name for `load_dataset`.
-        description: one line; empty for the user's folders.
+        description: one line; of the user's folders, the first sentence of README.md, or empty.
         n_docs: documents; None if unknown before it is built.
         n_tags: tags, likewise.
         n_words: words, likewise.
@@ -118,10 +120,20 @@ def _user_folders() -> dict[str, Path]:
 
 def _user_row(name: str, folder: Path) -> DatasetRow:
     entry = read_registry().get(name)
-    description = BUILT_IN.get(name, "") if entry is None else entry.description
+    description = _described(folder) or BUILT_IN.get(name, "") if entry is None else entry.description
     n_docs, n_words = _shape(folder / "words.npz")
     _, n_tags = _shape(folder / "tags.npz")
     return DatasetRow(name, description, n_docs, n_tags, n_words, "TAGTOPICS_DATA")
+
+
+def _described(folder: Path) -> str:
+    """Return the first sentence below the heading of the README.md of a folder; empty if there is none."""
+    try:
+        text = read_regular(folder / "README.md")[:2000].decode("utf-8", "replace")
+    except OSError:
+        return ""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    return clean_name("\n".join(lines).strip().partition("\n\n")[0]).partition(". ")[0][:200]
 
 
 def _shape(path: Path) -> tuple[int | None, int | None]:

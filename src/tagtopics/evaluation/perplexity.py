@@ -40,7 +40,7 @@ def evaluate_perplexity(
             for all of them.
         tags: for the curve: "hidden", "known" and "inferred"; "hidden" by default. "hidden+similar" and
             "known+similar" also use the words of similar training documents. A model that ignores tags has
-            the same perplexity for all.
+            the same perplexity for all. The first is that of `perplexity` in the metrics, too.
 
     Returns:
         `metrics`: `perplexity`, and `unigram_perplexity` of the same held-out tokens under the word
@@ -55,33 +55,33 @@ def evaluate_perplexity(
         if name not in TAGS:
             raise InputError(f"tags must be {', '.join(TAGS)}, not {name[:40]!r}")
     train, test, seconds = fit_train_part(corpus, model, seed)
-    known = test if tags_known and model.tag_names_ else None
+    if model.tag_names_ and not {"hidden", "known"}.issuperset(tags):
+        model.fit_recommender(train)
+    first = (*tags, "known" if tags_known else "hidden")[0]
     metrics = {
-        "perplexity": model.perplexity(test, tags=known, seed=seed),
+        "perplexity": model.perplexity(test, seed=seed, **_inputs(model, test, first)),
         "unigram_perplexity": unigram_perplexity(train, test, seed=seed),
     }
     if not (seen or tags):
         return result(metrics, seconds, began)
-    curve = _curve(model, train, test, seed, seen or (80,), tags or ("hidden",))
+    curve = [
+        {
+            "seen": percent,
+            "tags": name,
+            "perplexity": model.perplexity(test, seed=seed, seen=percent / 100, **_inputs(model, test, name)),
+        }
+        for name in tags or (first,)
+        for percent in seen or (80,)
+    ]
     return result(metrics, seconds, began) | {"curve": curve}
 
 
-def _curve(
-    model: TopicModel, train: Corpus, test: Corpus, seed: int, seen: Sequence[float], tags: Sequence[str]
-) -> list[dict[str, Any]]:
-    """Return the perplexity for each setting of the tags and each share of words seen."""
-    uses_tags = bool(model.tag_names_)
-    if uses_tags and not {"hidden", "known"}.issuperset(tags):
-        model.fit_recommender(train)
+def _inputs(model: TopicModel, test: Corpus, name: str) -> dict[str, Any]:
+    """Return what a name of `TAGS` means for `perplexity`; nothing for a model that ignores tags."""
+    if not model.tag_names_:
+        return {}
     of_tags: dict[str, Any] = {"hidden": None, "known": test, "inferred": "inferred"}
-    rows: list[dict[str, Any]] = []
-    for name in tags:
-        given = of_tags[name.removesuffix(_SIMILAR)] if uses_tags else None
-        similar = uses_tags and name.endswith(_SIMILAR)
-        for percent in seen:
-            found = model.perplexity(test, tags=given, seed=seed, seen=percent / 100, similar=similar)
-            rows.append({"seen": percent, "tags": name, "perplexity": found})
-    return rows
+    return {"tags": of_tags[name.removesuffix(_SIMILAR)], "similar": name.endswith(_SIMILAR)}
 
 
 def unigram_perplexity(train: Corpus, test: Corpus, *, prior: float = 0.05, seed: int = 0) -> float:

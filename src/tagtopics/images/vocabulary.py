@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Int32
-from tagtopics.errors import CorpusWarning, InputError, one_line
+from tagtopics.errors import InputError, one_line, warn
 from tagtopics.images.decode import (
     MAX_PIXELS,
     MOST_WORKING_PIXELS,
@@ -122,7 +122,7 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return counts (images, words) of int32; the row of a skipped image is empty."""
         counts, faults = self.count(images)
         if faults:
-            warnings.warn(skipped(faults), CorpusWarning, stacklevel=2)
+            warn(skipped(faults))
         return counts
 
     def count(self, images: Iterable[Any]) -> tuple[sp.csr_array, list[Fault]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -21,11 +20,18 @@ from tagtopics.bp.loop import Callback, Step
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import seen_part
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import InputError, warn
 from tagtopics.files import utc_now
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models import precompile
-from tagtopics.models.documents import align_words, are_whole, inferred_tags, read_documents, without_tags
+from tagtopics.models.documents import (
+    align_words,
+    are_whole,
+    inferred_tags,
+    read_documents,
+    titles_of,
+    without_tags,
+)
 from tagtopics.models.naming import find_topic_phrases
 from tagtopics.models.queries import Queries
 from tagtopics.models.topic_words import CANDIDATES, choose_topic_words
@@ -143,6 +149,9 @@ class TopicModel(Queries):
                 frame, read with the recipe and columns of the fit; or counts (D, W) in the order of the fit.
             tags: the known tags of the documents, as `y` in `fit`, or the corpus itself; "inferred" uses the
                 tags that the recommender infers from the words. By default tags are unknown, as in the paper.
+                Known tags serve to describe and compare documents of few words. To predict words, call
+                `predict_words`: it also uses the words of tags, which these proportions leave out, so that
+                their product with `components_` may predict worse with tags than without.
         """
         counts, indicator = self.new_documents(X, tags)
         return self.infer(counts, self._resolve_tags(counts, indicator))
@@ -317,6 +326,7 @@ class TopicModel(Queries):
         self.tag_docs_ = topics.tag_docs.copy()
         self.n_features_in_ = corpus.n_words
         self.vocabulary_, self.tag_names_, self.doc_ids_ = corpus.vocabulary, corpus.tag_names, corpus.ids
+        self.doc_titles_ = titles_of(corpus)
         self.recipe_, self.visual_, self.columns_ = corpus.recipe, corpus.visual, corpus.columns
         self.choose_words(corpus)
         words = [[word for word, _ in own] for own in self.top_words(CANDIDATES)]
@@ -352,7 +362,7 @@ class TopicModel(Queries):
         except Exception as error:  # whatever it is, the topics must not be lost
             what = f"{type(error).__name__}: {error}"
             message = f"the recommender could not be trained ({what}); the topics are not affected"
-            warnings.warn(message, CorpusWarning, stacklevel=3)
+            warn(message)
 
     @limit_threads
     def _train_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:

@@ -22,7 +22,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.formats.tables import is_numeric
 from tagtopics.corpus.read import read_corpus
 from tagtopics.corpus.tags import is_indicator, tags_of_labels
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import CorpusWarning, InputError, warn
 
 _MOST_TOKENS = 2**31 - 1  # the largest entry of a matrix of counts, as in a corpus
 _MOST_INFERRED, _LEAST_PROBABILITY = 20, 0.01  # of the inferred tags of a document
@@ -193,7 +193,7 @@ def _align(matrix: CSR, have: Sequence[str], want: Sequence[str], what: str) -> 
     aligned, lost = align_columns(matrix, have, want)
     if lost:
         message = f"{lost:,} {what}(s) of the new documents unknown to the model left out"
-        warnings.warn(message, CorpusWarning, stacklevel=5)
+        warn(message)
     return aligned
 
 
@@ -205,6 +205,11 @@ def training_documents(model: Any, corpus: Corpus) -> Corpus:
             f"({len(model.doc_ids_)} documents); give that one"
         )
     return in_columns(corpus, model.vocabulary_, model.tag_names_)
+
+
+def titles_of(corpus: Corpus) -> tuple[str, ...]:
+    """Return the titles of documents, empty where they are unknown."""
+    return tuple(title or "" for title in corpus.titles or (None,) * corpus.n_docs)
 
 
 def texts_of(X: Any) -> Sequence[str]:

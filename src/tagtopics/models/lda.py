@@ -41,6 +41,7 @@ class LDA(OnlineModel):
         stop_reason_: converged, max_iter or stopped.
         vocabulary_: the W words.
         doc_ids_: the D names of the training documents.
+        doc_titles_: their titles, empty where unknown.
     """
 
     _ignores_tags: ClassVar[bool] = True

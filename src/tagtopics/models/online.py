@@ -24,7 +24,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models.base import TopicModel
-from tagtopics.models.documents import align_words, read_documents, without_tags, without_words
+from tagtopics.models.documents import align_words, read_documents, titles_of, without_tags, without_words
 from tagtopics.models.topics import Run, TopicFit, TopicSettings, fit_topics
 from tagtopics.models.validation import PRESETS, Preset, check_parameters, is_real, is_whole
 
@@ -180,6 +180,7 @@ class OnlineModel(TopicModel):
         self.set_topics(topics.word_sums)
         self.doc_topic_ = np.concatenate([self.doc_topic_, topics.doc_topic])
         self.doc_ids_ = self.doc_ids_ + corpus.ids
+        self.doc_titles_ = self.doc_titles_ + titles_of(corpus)
         self.vocabulary_, self.tag_names_, self.tag_docs_ = corpus.vocabulary, corpus.tag_names, tag_docs
         self.n_features_in_ = corpus.n_words
         if hasattr(self, "feature_names_in_"):

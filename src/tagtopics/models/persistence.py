@@ -63,6 +63,7 @@ class _Names(BaseModel):
     vocabulary_: list[str]
     tag_names_: list[str]
     doc_ids_: list[str]
+    doc_titles_: list[str] = []  # none, or one for each document
 
 
 class _Step(BaseModel):
@@ -234,7 +235,7 @@ def _description(model: TopicModel) -> Description:
         "visual": None if visual is None else layer_of("visual_").visual_to_json(visual),
         "recommender": recommender_to_json(model.recommender_),
         "thesaurus": None if named is None else layer_of("names_").names_to_json(named),
-        "names": {name: list(getattr(model, name)) for name in NAMES},
+        "names": {name: list(getattr(model, name)) for name in NAMES} | {"doc_titles_": _titles(model)},
         "phrases": list(model.phrases_),
         "curation": model.curation_.to_json(),
         "numbers": model._numbers(),
@@ -244,6 +245,10 @@ def _description(model: TopicModel) -> Description:
         "made_with": {name: metadata.version(name) for name in packages},
     }
     return Description.model_validate(content)
+
+
+def _titles(model: TopicModel) -> list[str]:
+    return list(model.doc_titles_) if any(model.doc_titles_) else []
 
 
 # ---------------------------------------------------------------------------------- loading
@@ -391,6 +396,9 @@ def _parts(description: Description, text: str, arrays: dict[str, Any], model: T
     """Return the attributes of a model that are made of arrays, all of them checked."""
     names = {name: tuple(getattr(description.names, name)) for name in NAMES}
     sizes = {axis: len(names[name]) for name, axis in NAMES.items()}
+    names["doc_titles_"] = tuple(description.names.doc_titles_) or ("",) * sizes["D"]
+    if len(names["doc_titles_"]) != sizes["D"]:
+        raise InputError(f"doc_titles_ has {len(names['doc_titles_'])} titles for {sizes['D']} documents")
     T, W, K = sizes["T"], sizes["W"], model.count_topics(sizes["T"])
     check_arrays(arrays, sizes | {"K": K, "K + 1": K + 1}, model)
     parts = names | {name: arrays[name] for name in arrays_of(model)}

@@ -41,6 +41,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     vocabulary_: tuple[str, ...]
     tag_names_: tuple[str, ...]
     doc_ids_: tuple[str, ...]
+    doc_titles_: tuple[str, ...]  # of the same documents; empty where unknown
     recipe_: TextRecipe | None
     visual_: Any
     columns_: Columns | None = None  # of the table that the documents came from
@@ -149,7 +150,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
         """Return for each document the training documents with the most similar topics; none for no words.
 
-        Background topics do not count.
+        Background topics do not count, and training documents without words are left out.
         """
         return self.related_among(self.foreground_roots(), X, top, tags)
 
@@ -166,15 +167,21 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             similarities = [trained @ query for query in queries]
         answers = []
         for n_known, similarity in zip(known, similarities, strict=True):
-            best = largest(similarity, top if n_known else 0)
-            rows = [RelatedDocument(self.doc_ids_[d], int(d), float(similarity[d])) for d in best]
-            answers.append(rows)
+            best = [int(d) for d in largest(similarity, top if n_known else 0) if similarity[d] > 0]
+            named = [(self.doc_ids_[d], d, float(similarity[d]), self.doc_titles_[d] or None) for d in best]
+            answers.append([RelatedDocument(*row) for row in named])
         return answers
 
     def foreground_roots(self) -> tuple[Any, Any]:
-        """Return (K,) which topics are background, and (D, K) square roots of the others, by document."""
-        background = self.background_topics()
-        return background, np.sqrt(foreground(self.doc_topic_, background))
+        """Return (K,) which topics are background, and (D, K) square roots of the others, by document.
+
+        The topics of a document without words are those of the prior; its row is zero.
+        """
+        background, prior = self.background_topics(), normalised(self.doc_topic_prior_)
+        roots = np.sqrt(foreground(self.doc_topic_, background))
+        if len(prior) > 1:
+            roots[np.isclose(self.doc_topic_, prior, rtol=1e-5, atol=0).all(1)] = 0
+        return background, roots
 
     def recommend(
         self,

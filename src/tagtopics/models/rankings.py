@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def topic_rows(model: TopicModel, n_words: int, n_tags: int = 3) -> list[dict[str, Any]]:
     """Return a row for each topic: its name, its share of all tokens, its top words, its most typical tags.
 
-    Background topics have no typical tags.
+    Background topics have no typical tags. The words of photographs are codes, which mean nothing to readers.
     """
     shares, tags = model.topic_shares(), typical_tags(model, n_tags)
     names, background = model.topic_names(), model.background_topics()
@@ -28,6 +28,7 @@ def topic_rows(model: TopicModel, n_words: int, n_tags: int = 3) -> list[dict[st
             "background": bool(background[k]),
             "share": float(shares[k]),
             "words": [{"word": word, "probability": p} for word, p in words],
+            "coded": model.visual_ is not None,
             "tags": [] if background[k] else tags[k],
         }
         for k, words in enumerate(model.top_words(n_words))
@@ -50,5 +51,6 @@ def profile_row(model: TTM, tags: Sequence[str], n_words: int, n_topics: int = 3
         "tags": list(profile.tags),
         "n_docs": list(profile.n_docs),
         "words": [{"word": word, "probability": p} for word, p in profile.words],
+        "coded": model.visual_ is not None,
         "topics": [{"topic": int(k), "probability": float(profile.topics[k])} for k in best],
     }

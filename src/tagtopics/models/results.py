@@ -47,6 +47,7 @@ class RelatedDocument:
     id: str
     row: int
     score: float  # Bhattacharyya coefficient of the topic proportions: 1 for the same, 0 for nothing shared
+    title: str | None = None  # None if it is unknown
 
 
 @dataclass(frozen=True)

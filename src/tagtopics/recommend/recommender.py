@@ -37,6 +37,8 @@ _PAIRS_FOR_WIDTH = 300  # documents whose mean distance sets the width of the ke
 MOST_DOCS = 1 << 16  # training documents that are kept; of more, a random sample
 # Training documents that calibration uses, with scores of all documents, and of the nearest ones.
 _CALIBRATED_DOCS, _CALIBRATED_BY_NEIGHBOURS = 2000, 1000
+# Documents without evidence that calibration adds at most; with 1,000 of its own, none.
+_ADDED_DOCS, _ENOUGH_DOCS = 5.0, 1000
 _CALIBRATED_PAIRS = 1 << 24  # most document-tag pairs that calibration uses
 _BALANCED_PAIRS = 1 << 21  # document-tag pairs that the balance of lists is learned from
 _BATCH_PAIRS = 1 << 22  # document-tag pairs in memory at a time
@@ -323,7 +325,7 @@ def _calibrate(
 
     chosen, outcomes, scores, truths = zip(*results_of(score_batch, batches), strict=True)
     on_progress(0.8)
-    weights = logistic_weights(np.concatenate(chosen)[:, 1:], np.concatenate(outcomes))
+    weights = _weights(recommender, np.concatenate(chosen), np.concatenate(outcomes))
 
     def calibrate_batch(i: int) -> tuple[Any, ...]:
         features = calibration_features(scores[i], recommender.tag_docs - truths[i], n_all, cooccurrence)
@@ -340,6 +342,24 @@ def _calibrate(
     frequency = np.asarray((recommender.tag_docs + 0.5) / (len(recommender.rows) + 1.0), dtype=np.float64)
     penalty = popularity_penalty(balanced, recommender.tags[sample[: len(balanced)]].toarray() > 0, frequency)
     return Calibration(weights, penalty, threshold)
+
+
+def _weights(recommender: TagRecommender, columns: Float32, outcomes: Any) -> Float64:
+    """Return the weights of the features, from those of candidates and their outcomes.
+
+    With few documents, outcomes say little about scores between those of true and of wrong tags. Then a few
+    documents without evidence are added, whose scores and probabilities are the base rates.
+    """
+    n_all = len(recommender.rows)
+    added = _ADDED_DOCS * (1 - n_all / _ENOUGH_DOCS)
+    if added <= 0:
+        return logistic_weights(columns[:, 1:], outcomes)
+    rates = (recommender.tag_docs / n_all)[np.newaxis].astype(np.float32)
+    even = calibration_features(rates, recommender.tag_docs, n_all, recommender._cooccurrence)
+    more, share = candidates(even, rates)
+    weight = np.concatenate([np.ones(len(outcomes)), added * share, added * (1 - share)])
+    truth = np.concatenate([outcomes, np.repeat([True, False], len(share))])
+    return logistic_weights(np.concatenate([columns, more, more])[:, 1:], truth, weight)
 
 
 def _draw(generator: np.random.Generator, n: int, most: int) -> Int64:

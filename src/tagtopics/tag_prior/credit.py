@@ -11,11 +11,12 @@ import numpy.typing as npt
 from tagtopics._html import html_table
 from tagtopics._typing import Float64, Int64
 
-_SHOWN_DOCS = 5  # documents that a notebook shows
+_SHOWN_DOCS = 5  # documents that a table shows
 _SHOWN_WORDS = 8
+_COLUMNS = ("document", "tag", "share", "words with the most credit")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CreditTable:
     """p(tag | word, document): one row for each word of each document and each tag of that document.
 
@@ -55,14 +56,24 @@ class CreditTable:
         """Return the rows of one document."""
         return self._rows(np.flatnonzero(self.doc == doc))
 
+    def __repr__(self) -> str:
+        rows, caption = self._summary()
+        width = max((len(row[1]) for row in (_COLUMNS, *rows)), default=0)
+        lines = [
+            f"{doc!s:>8}  {tag:<{width}}  {share:>5}  {words}" for doc, tag, share, words in (_COLUMNS, *rows)
+        ]
+        return "\n".join([*lines, f"({caption})"])
+
     def _repr_html_(self) -> str:
-        """Show the tags of the first documents: their shares of the words, and words with the most credit."""
+        rows, caption = self._summary()
+        return html_table(_COLUMNS, rows, caption)
+
+    def _summary(self) -> tuple[list[tuple[int, str, str, str]], str]:
+        """Return the tags of the first documents, with `_COLUMNS`, and what is shown."""
         docs = np.unique(self.doc)
         rows = [row for doc in docs[:_SHOWN_DOCS].tolist() for row in self._shares_of(doc)]
-        caption = f"{len(self):,} rows of {len(docs):,} documents"
-        if len(docs) > _SHOWN_DOCS:
-            caption += f", {_SHOWN_DOCS} shown"
-        return html_table(["document", "tag", "share", "words with the most credit"], rows, caption)
+        shown = f", {_SHOWN_DOCS} shown" if len(docs) > _SHOWN_DOCS else ""
+        return rows, f"{len(self):,} rows of {len(docs):,} documents{shown}"
 
     def _shares_of(self, doc: int) -> list[tuple[int, str, str, str]]:
         """Return the tags of a document, largest share first, with their words."""

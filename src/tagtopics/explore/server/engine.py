@@ -125,7 +125,10 @@ class ModelEngine:
         """Return for each document the documents of the collection with the most similar topics."""
         corpus, _ = self._corpus("related", documents)
         found = self._model.related_among(self._roots, corpus, top, corpus if self._tags else None)
-        return [[RelatedOut(id=one.id, row=one.row, score=one.score) for one in row] for row in found]
+        return [
+            [RelatedOut(id=one.id, row=one.row, score=one.score, title=one.title) for one in row]
+            for row in found
+        ]
 
     def photograph(self, content: bytes, top: int) -> PhotographAnswer:
         """Return topics, tags and heat maps of a photograph, given as the bytes of its file."""

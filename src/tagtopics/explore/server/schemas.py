@@ -130,6 +130,7 @@ class RelatedOut(TypedDict):
     id: str
     row: int
     score: float  # 1 for the same topics, 0 for none in common
+    title: str | None
 
 
 class Failure(TypedDict):
