@@ -10,7 +10,19 @@ from cli_running import run
 
 from tagtopics import make_tagged_corpus, read_corpus, write_matrix_folder
 
-KEYS = {"kind", "document", "row", "tag", "other", "score", "words", "documents", "change"}
+KEYS = {
+    "kind",
+    "document",
+    "row",
+    "tag",
+    "other",
+    "score",
+    "words",
+    "name",
+    "other_name",
+    "documents",
+    "change",
+}
 
 
 @pytest.fixture(scope="module")

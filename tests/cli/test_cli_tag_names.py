@@ -74,6 +74,66 @@ def test_names_are_reasons(place: Path, fitted: bool) -> None:
     assert "“lighthouse”" in shown.out
 
 
+def test_tags_are_shown_and_found_by_their_names(place: Path, tmp_path: Path) -> None:
+    model, names = place / "m.tt", ("cooking", "sailing boats", "music")
+    fitted = run(
+        "fit",
+        place / "d.jsonl",
+        *COLUMNS,
+        "--topics",
+        3,
+        "--tag-names",
+        place / "n.tsv",
+        "--out",
+        tmp_path / "m.tt",
+    )
+    for out in (fitted.out, run("topics", model).out, run("tags", model).out):
+        assert all(name in out for name in names)
+    assert run("tags", model, "sailing boats", "--json").json()["tags"][0]["tags"] == ["s"]
+    assert "no tag 'sailing boat'; did you mean 'sailing boats'" in run("tags", model, "sailing boat").err
+    given = ("--given", "bread and wind", "--tag", "cooking", "--tag", "s", "--json")
+    assert run("explain", model, *given).json()["documents"][0]["tags"] == ["c", "s"]
+
+
+def test_findings_have_the_names_of_tags(place: Path, tmp_path: Path) -> None:
+    wrong = [
+        row | {"subjects": ["c", "m"] if i in (13, 14) else row["subjects"]} for i, row in enumerate(rows())
+    ]
+    write_rows(tmp_path / "d.jsonl", wrong)
+    options = ("--topics", 3, "--iterations", 5, "--tag-names", place / "n.tsv", "--out", tmp_path / "m.tt")
+    assert run("fit", tmp_path / "d.jsonl", *COLUMNS, *options).code == 0
+    audited = run("audit", tmp_path / "m.tt", "--min-score", 0, "--changes", tmp_path / "c.csv", "--json")
+    found = audited.json()["findings"]
+    assert {(row["tag"], row["name"]) for row in found} >= {("c", "cooking"), ("m", "music")}
+    assert "cooking" in run("audit", tmp_path / "m.tt", "--min-score", 0).out
+    header, *lines = (tmp_path / "c.csv").read_text().splitlines()
+    assert header.endswith(",words,name,other_name")
+    assert len(lines) == len(found)
+    accepted = "\n".join([header, *(f"yes{line}" for line in lines if line.startswith(",remove"))])
+    (tmp_path / "c.csv").write_text(accepted)
+    done = run(
+        "apply", tmp_path / "c.csv", tmp_path / "d.jsonl", "--tags", "subjects", "--out", tmp_path / "e.jsonl"
+    )
+    assert done.code == 0, done.err
+
+
+def test_homonyms_have_their_ids_and_kinds_are_suggested(tmp_path: Path) -> None:
+    texts, ids = ["red apple pie", "blue sea sky"] * 9, ["http://x.org/gnd/11", "http://x.org/gnd/12"]
+    corpus = tt.read_corpus(texts, tags=[[tag] for tag in ids] * 9)
+    model = tt.TTM(2, max_iter=3, random_state=0).fit(
+        tt.with_thesaurus(corpus, dict.fromkeys(ids, "Mercury"))
+    )
+    assert model.tag_labels() == ("Mercury (11)", "Mercury (12)")
+    assert model.tag_profile("Mercury (12)").tags == (ids[1],)
+    with pytest.raises(
+        tt.InputError, match=f"several tags have the name 'Mercury'; did you mean '{ids[0]}', '{ids[1]}'"
+    ):
+        model.tag_profile("Mercury")
+    kinds = tt.TTM(2, max_iter=3).fit_topics(texts, [["venue:COLING"], ["author:Doe"]] * 9)
+    with pytest.raises(tt.InputError, match="no tag 'COLING'; did you mean 'venue:COLING'"):
+        kinds.tag_profile("COLING")
+
+
 def test_a_threshold_may_leave_nothing(place: Path) -> None:
     answer = run(
         "recommend", place / "m.tt", "-", "--threshold", 1, "--json", stdin=b'{"text": "bread"}\n'

@@ -100,7 +100,8 @@ class ATM(GibbsModel):
             raise InputError("tag_profile: name at least one tag")
         topics = joint_profile(self.tag_means()[columns])
         words = tuple(top_weighted(self.vocabulary_, topics @ self.components_, n_words))
-        return TagProfile(tags, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
+        found = tuple(self.tag_names_[t] for t in columns)
+        return TagProfile(found, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 
     def infer(self, counts: Any, tags: Any) -> Float32:
         """Return the mean topics of a document's known tags; without known tags, infer from its words."""

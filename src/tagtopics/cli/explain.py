@@ -116,9 +116,8 @@ def _tagged(corpus: Corpus, tags: Sequence[str], model: TTM) -> Corpus:
 
     if not tags:
         raise InputError("--given: name the tags of the text with --tag")
-    for tag in tags:
-        model.tag_profile(tag)  # says which tags are meant if there is no such tag
-    return replace(corpus, tags=tag_matrix([tags] * corpus.n_docs, model.tag_names_))
+    names = [model.tag_names_[model.tag_column(tag)] for tag in tags]
+    return replace(corpus, tags=tag_matrix([names] * corpus.n_docs, model.tag_names_))
 
 
 def _row(corpus: Corpus, doc: str) -> int:

@@ -123,7 +123,7 @@ def topic_table(rows: Sequence[dict[str, Any]], title: str, *, named: bool = Fal
     tagged, coded = any(row["tags"] for row in rows), any(row["coded"] for row in rows)
     named, cells = named or coded, []
     for row in rows:
-        tags = [entry["tag"] for entry in row["tags"]]
+        tags = [entry["name"] for entry in row["tags"]]
         texts = [*[row["name"]] * named, *[_words_of(row)] * (not coded)]
         texts[0] += " (background)" if row["background"] else ""
         texts += [("; " if any("," in tag for tag in tags) else ", ").join(tags)] * tagged
@@ -145,7 +145,7 @@ def profile_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
     for row in rows:
         topics = [f"{entry['topic']} ({100 * entry['probability']:.0f} %)" for entry in row["topics"]]
         docs = [str(row["n_docs"][0])] * counted
-        cells.append([" + ".join(row["tags"]), *docs, *[_words_of(row)] * (not coded), ", ".join(topics)])
+        cells.append([" + ".join(row["names"]), *docs, *[_words_of(row)] * (not coded), ", ".join(topics)])
     columns = ["tags", *[">documents"] * counted, *["words"] * (not coded), "topics"]
     return make_table(title, columns, rows=cells)
 

@@ -51,8 +51,9 @@ def tags_command(
         docs = loaded.tag_docs_.tolist()
         names = [loaded.tag_names_[t] for t in sorted(range(len(docs)), key=lambda t: (-docs[t], t))]
     shown = names if tag or output.json or limit == 0 else names[:limit]
-    rows = [profile_row(loaded, [name], top) for name in shown]
-    together = profile_row(loaded, names, top) if tag and len(names) > 1 else None
+    labels = dict(zip(loaded.tag_names_, loaded.tag_labels(), strict=True))
+    rows = [profile_row(loaded, [name], top, names=labels) for name in shown]
+    together = profile_row(loaded, names, top, names=labels) if tag and len(names) > 1 else None
     title = f"{len(names):,} tags" if not tag else "Alone" if together else "Tag"
 
     def draw(console: Console) -> None:

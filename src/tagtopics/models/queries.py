@@ -14,7 +14,7 @@ from tagtopics.bp.graph import normalised
 from tagtopics.bp.holdout import topic_coherence
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import Columns, TextRecipe
-from tagtopics.corpus.tags import tags_of_labels
+from tagtopics.corpus.tags import split_kind, tags_of_labels
 from tagtopics.errors import InputError, similar_names
 from tagtopics.jit.threads import limit_threads
 from tagtopics.jit.top import largest
@@ -103,7 +103,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         A tag that singles the topic out is added. Topics of photos are named by tags alone, because visual
         words mean nothing to readers. No two names are equal.
         """
-        tags = getattr(self, "tag_sums_", None), getattr(self, "tag_names_", ())
+        tags = getattr(self, "tag_sums_", None), self.tag_labels()
         if self.visual_ is not None and tags[0] is not None and len(tags[1]):
             names = name_by_tags(*tags)
         else:
@@ -128,13 +128,29 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         means = self.tag_sums_ / np.where(docs > 0, docs, 1.0)
         return np.asarray(np.where(docs > 0, means, 1.0 / self.components_.shape[0]))
 
+    def tag_labels(self) -> tuple[str, ...]:
+        """Return the tags as readers know them: by their names, if there is a thesaurus."""
+        check_is_fitted(self)
+        labels = {} if self.names_ is None else self.names_.thesaurus.labels(self.tag_names_)
+        return tuple(labels.get(tag, tag) for tag in self.tag_names_)
+
     def tag_column(self, tag: str) -> int:
-        """Return the column of a tag; one that does not exist is an `InputError` with similar names."""
-        try:
+        """Return the column of a tag, given as it is or by its name in the thesaurus.
+
+        One that does not exist, and a name of several tags, is an `InputError` that says which are meant.
+        """
+        if tag in self.tag_names_:
             return self.tag_names_.index(tag)
-        except ValueError:
-            hint = similar_names(tag, self.tag_names_)
-            raise InputError(f"the model has no tag {tag!r}{hint}") from None
+        name_of = (lambda other: None) if self.names_ is None else self.names_.thesaurus.name_of
+        names = zip(self.tag_names_, self.tag_labels(), strict=True)
+        found = [t for t, (other, label) in enumerate(names) if tag in (label, name_of(other))]
+        if len(found) == 1:
+            return found[0]
+        meant = [self.tag_names_[t] for t in found]
+        meant = meant or [other for other in self.tag_names_ if split_kind(other)[1] == tag]
+        hint = f"; did you mean {', '.join(map(repr, meant[:5]))}?" if meant else ""
+        what = f"several tags have the name {tag!r}" if found else f"the model has no tag {tag!r}"
+        raise InputError(what + (hint or similar_names(tag, (*self.tag_names_, *self.tag_labels()))))
 
     def coherence(self, corpus: Corpus, n_words: int = 10) -> Float64:
         """Return the NPMI coherence of each topic, (K,), from -1 to 1: how often its top words co-occur.

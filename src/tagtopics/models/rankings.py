@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,19 +37,33 @@ def topic_rows(model: TopicModel, n_words: int, n_tags: int = 3) -> list[dict[st
 
 
 def typical_tags(model: TopicModel, n: int) -> list[list[dict[str, Any]]]:
-    """Return for each topic its n most typical tags, with p(topic | tag)."""
+    """Return for each topic its n most typical tags, with their names and p(topic | tag)."""
+    labels = model.tag_labels()
     tag_sums = getattr(model, "tag_sums_", np.empty((0, len(model.components_))))
     found = naming.typical_tags(tag_sums, n)
-    return [[{"tag": model.tag_names_[t], "share": share} for t, share in tags] for tags in found]
+    return [
+        [{"tag": model.tag_names_[t], "name": labels[t], "share": share} for t, share in tags]
+        for tags in found
+    ]
 
 
-def profile_row(model: TTM, tags: Sequence[str], n_words: int, n_topics: int = 3) -> dict[str, Any]:
-    """Return the words and topics of a tag, or of several tags together; background topics are left out."""
+def profile_row(
+    model: TTM,
+    tags: Sequence[str],
+    n_words: int,
+    n_topics: int = 3,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Return the words and topics of a tag, or of several tags together; background topics are left out.
+
+    Tags have the `names` of `model.tag_labels`, where there are any.
+    """
     profile = model.tag_profile(*tags, n_words=n_words)
     background = model.background_topics()
     best = [k for k in np.argsort(-profile.topics, kind="stable") if not background[k]][:n_topics]
     return {
         "tags": list(profile.tags),
+        "names": [names.get(tag, tag) for tag in profile.tags],
         "n_docs": list(profile.n_docs),
         "words": [{"word": word, "probability": p} for word, p in profile.words],
         "coded": model.visual_ is not None,

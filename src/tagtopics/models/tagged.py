@@ -82,7 +82,8 @@ class TaggedModel(OnlineModel):
             own, shrinkage = self._known_words()[columns].toarray()[0], self.settings_.shrinkage
             probabilities = (own + shrinkage * probabilities) / (own.sum() + shrinkage)
         words = tuple(top_weighted(self.vocabulary_, probabilities, n_words))
-        return TagProfile(tags, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
+        found = tuple(self.tag_names_[t] for t in columns)
+        return TagProfile(found, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 
     def refresh_tag_prior(self) -> None:
         """Build `tag_prior_` again; call this when topics, tags or their words have changed."""

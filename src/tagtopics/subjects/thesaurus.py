@@ -60,6 +60,12 @@ class Thesaurus:
         place = self.row.get(tag)
         return None if place is None or self.names[place] == tag else self.names[place]
 
+    def labels(self, tags: Sequence[str]) -> dict[str, str]:
+        """Return the names of tags that have one, by tag; the id follows a name that several of them have."""
+        names = {tag: name for tag in tags if (name := self.name_of(tag)) is not None}
+        often = Counter(names.values())
+        return {tag: name if often[name] == 1 else f"{name} ({_last(tag)})" for tag, name in names.items()}
+
     def learn_names(
         self, recommender: Any, texts: Sequence[str], on_progress: Callable[[float], None]
     ) -> Any:
@@ -67,6 +73,11 @@ class Thesaurus:
         from tagtopics.subjects.tag_names import fit_tag_names
 
         return fit_tag_names(recommender, self, texts, on_progress=on_progress)
+
+
+def _last(tag: str) -> str:
+    """Return the last part of an address; any other tag as it is."""
+    return tag.rstrip("/#").replace("#", "/").rpartition("/")[2] or tag
 
 
 def with_thesaurus(corpus: Corpus, source: str | Path | Thesaurus | Mapping[str, str]) -> Corpus:

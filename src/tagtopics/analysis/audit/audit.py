@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -77,7 +78,9 @@ def audit(
         if kind in kinds and kind in search:
             found += _findings(kind, search[kind](), corpus, reasons, min_score, n_words)
     on_progress(1.0)
-    return found
+    thesaurus = corpus.thesaurus if model.names_ is None else model.names_.thesaurus
+    names: dict[str | None, str] = {} if thesaurus is None else thesaurus.labels(corpus.tag_names)
+    return [replace(one, name=names.get(one.tag), other_name=names.get(one.other)) for one in found]
 
 
 def _check(kinds: Sequence[str], min_score: float, n_words: int) -> None:

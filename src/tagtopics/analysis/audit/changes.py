@@ -60,6 +60,8 @@ class Finding(Record):
         words: for `doubtful`, words typical of the tag that the document lacks; for `missing`, those that it
             has; else words that the documents of the tag, or of both tags, have in common.
         documents: ids of documents to compare with.
+        name: the name of the tag in the thesaurus, None without one.
+        other_name: the name of the other tag, likewise.
     """
 
     kind: str
@@ -70,6 +72,8 @@ class Finding(Record):
     other: str | None = None
     words: tuple[str, ...] = ()
     documents: tuple[str, ...] = ()
+    name: str | None = None
+    other_name: str | None = None
 
     @property
     def change(self) -> str:
@@ -90,9 +94,13 @@ class Change:
 
 
 def write_changes(findings: Iterable[Finding], path: str | Path) -> Path:
-    """Write findings as a file of changes to accept or refuse; the path must be checked before."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, _COLUMNS, extrasaction="ignore", lineterminator="\n")
+    """Write findings as a file of changes to accept or refuse; the path must be checked before.
+
+    If tags have names, the columns `name` and `other_name` have them; they are for the reader alone.
+    """
+    text, findings = io.StringIO(), list(findings)
+    columns = [*_COLUMNS, *(["name", "other_name"] if any(found.name for found in findings) else [])]
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for found in findings:
         cells = {"score": f"{found.score:.4f}", "words": " ".join(found.words)}

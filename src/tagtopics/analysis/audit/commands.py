@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from tagtopics.analysis.commands import LimitOption, SourceArgument, draw_table, load_or_read, progress
@@ -144,7 +145,8 @@ def _draw(console: Console, found: list[Finding], limit: int) -> None:
         names = {"document": "document", "tag": "tag", "other": "other tag"}
         used = [name for name in names if getattr(mine[0], name) is not None]
         columns = [names[name] for name in used] + [">score", "lacks" if kind == "doubtful" else "words"]
+        named = [replace(row, tag=row.name or row.tag, other=row.other_name or row.other) for row in shown]
         rows = [
-            [*(getattr(row, name) for name in used), f"{row.score:.2f}", " ".join(row.words)] for row in shown
+            [*(getattr(row, name) for name in used), f"{row.score:.2f}", " ".join(row.words)] for row in named
         ]
         draw_table(console, heading, columns, rows)

@@ -116,8 +116,8 @@ def _tag_table(model: TopicModel, credited: CSR, weights: Float64) -> TagTable:
     means = np.asarray(model.tag_means() if T else np.empty((0, K)), dtype=np.float64)
     totals = means.sum(1, keepdims=True)
     means = np.where(totals > 0, means / np.maximum(totals, 1e-300), 1.0 / K)
-    thesaurus = None if model.names_ is None else model.names_.thesaurus
-    labels = () if thesaurus is None else tuple(map(thesaurus.name_of, model.tag_names_))
+    named = {} if model.names_ is None else model.names_.thesaurus.labels(model.tag_names_)
+    labels = tuple(map(named.get, model.tag_names_))
     best = _telling_words(credited, weights / max(weights.sum(), 1e-300))
     return TagTable(
         names=tuple(model.tag_names_),
