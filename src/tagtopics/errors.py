@@ -1,8 +1,8 @@
 """Errors and warnings about the input of the user, and the wording that their messages share."""
 
 import difflib
+import inspect
 import json
-import sys
 import warnings
 from collections.abc import Iterable
 from itertools import islice
@@ -37,8 +37,8 @@ _BETWEEN = {"tagtopics", "sklearn", "joblib", "contextlib", "functools"}
 
 def warn(message: str) -> None:
     """Give a `CorpusWarning` that points at the code of the user, which called the library."""
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN:
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _BETWEEN:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, CorpusWarning, stacklevel=level)
 

@@ -134,6 +134,64 @@ def test_homonyms_have_their_ids_and_kinds_are_suggested(tmp_path: Path) -> None
         kinds.tag_profile("COLING")
 
 
+def test_some_tags_only_and_broader_ones(place: Path, tmp_path: Path) -> None:
+    skos = "@prefix s: <http://www.w3.org/2004/02/skos/core#> .\n@prefix x: <http://x.org/> .\n"
+    for tag, name, broader in (
+        ("c", "cooking", "a"),
+        ("s", "sailing", ""),
+        ("m", "music", "a"),
+        ("a", "arts", "t"),
+    ):
+        more = f"; s:broader x:{broader}" if broader else ""
+        skos += f'x:{tag} a s:Concept; s:prefLabel "{name}"@en{more} .\n'
+    (tmp_path / "n.ttl").write_text(skos + 'x:t a s:Concept; s:prefLabel "things"@en .\n')
+    asked = (
+        "recommend",
+        place / "m.tt",
+        "--given",
+        "bread and wind and chord",
+        "--tag-names",
+        tmp_path / "n.ttl",
+    )
+    found = {row["tag"]: row for row in run(*asked, "--json").json()["documents"][0]["tags"]}
+    assert found["c"]["broader"] == ["arts", "things"]
+    assert found["s"]["broader"] == []
+    assert "c cooking (arts < things)" in " ".join(run(*asked).out.split())
+    for options, tags in (
+        (("--only", "music", "--only", "c"), {"m", "c"}),
+        (("--exclude", "music", "--exclude", "c"), set(found) - {"m", "c"}),
+        (("--only", "music", "--only", "c", "--exclude", "m"), {"c"}),
+    ):
+        rows = run(*asked, *options, "--json").json()["documents"][0]["tags"]
+        assert {row["tag"] for row in rows} == tags
+    plain = ("recommend", place / "plain.tt", "--given", "bread and wind", "--json")
+    rows = run(*plain, "--only", "c", "--only", "s").json()["documents"][0]["tags"]
+    assert {row["tag"] for row in rows} == {"c", "s"}
+    for given, says in (
+        (("--only", "musik"), "the model has no tag 'musik'; did you mean 'music'?"),
+        (("--only", "c", "--exclude", "c"), "no tag is left to recommend; check kind, only and exclude"),
+    ):
+        wrong = run(*asked, *given)
+        assert (wrong.code, says in wrong.err) == (2, True)
+
+
+def test_the_subjects_most_often_wrong_or_missed_are_named(place: Path, tmp_path: Path) -> None:
+    swapped = [
+        row | {"subjects": ["m"]} if row["part"] == "test" and row["subjects"] == ["c"] else row
+        for row in rows()
+    ]
+    write_rows(tmp_path / "d.jsonl", swapped)
+    options = ("--topics", 3, "--iterations", 5, "--split", "part", "--task", "recommendation")
+    command = ("evaluate", tmp_path / "d.jsonl", *COLUMNS, *options)
+    mistakes = run(*command, "--json").json()["mistakes"]
+    assert mistakes["wrong"] == [{"tag": "c", "name": "c", "documents": 3}]
+    assert mistakes["missed"] == [{"tag": "m", "name": "m", "documents": 3}]
+    printed = run(*command).out
+    assert printed.index("most often wrong") < printed.index("most often missed")
+    named = run(*command, "--tag-names", place / "n.tsv", "--json").json()["mistakes"]
+    assert named["missed"][0]["name"] == "music"
+
+
 def test_a_threshold_may_leave_nothing(place: Path) -> None:
     answer = run(
         "recommend", place / "m.tt", "-", "--threshold", 1, "--json", stdin=b'{"text": "bread"}\n'

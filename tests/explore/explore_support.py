@@ -16,7 +16,7 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Limits
 from tagtopics.explore.server.server import Served, create_server
-from tagtopics.recommend.recommender import Recommendation
+from tagtopics.recommend.choice import Recommendation
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -198,7 +198,7 @@ class Recommending(ModelEngine):
     def __init__(self, model: Any, tags: Sequence[str]) -> None:
         super().__init__(model)
         self._model.recommender_ = object()
-        self._model.recommend_with_reasons = lambda X, top, n_words: [
-            [Recommendation(tag, 0.9 - 0.2 * i, (("wave", 0.5),)) for i, tag in enumerate(tags)][:top]
+        self._model.recommend_choice = lambda X, n_words, choice: [
+            [Recommendation(tag, 0.9 - 0.2 * i, (("wave", 0.5),)) for i, tag in enumerate(tags)][: choice.top]
             for _ in range(X.n_docs)
         ]

@@ -72,6 +72,25 @@ def test_backend_gets_the_tags_of_the_model(endpoint: str, named: tt.TTM) -> Non
         assert all(one["notation"] is None for one in found)
 
 
+def test_tags_without_a_name_are_not_sent() -> None:
+    texts = ["the tram waits here", "plankton blooms early"] * 10
+    corpus = tt.read_corpus(texts, tags=[[f"{URI}a", "local"], [f"{URI}b", "home"]] * 10)
+    model = tt.TTM(2, random_state=0, max_iter=3).fit(tt.with_thesaurus(corpus, NAMES))
+    assert {one.tag for one in model.recommend("a tram and plankton", 9)[0]} >= {f"{URI}a", "local", "home"}
+    for address in serving(create_app(topic_data(model, corpus, "Headings"), ModelEngine(model))):
+        found = suggest(address + SUGGEST, text="a tram and plankton", limit=2)
+        assert {one["uri"] for one in found} == {f"{URI}a", f"{URI}b"}
+        asked = {
+            "documents": [{"text": "a tram and plankton"}],
+            "only": ["tram", "local"],
+            "exclude": [f"{URI}a"],
+        }
+        (tags,) = httpx.post(address + "api/v1/recommend", json=asked).json()["documents"]
+        assert [one["tag"] for one in tags] == ["local"]
+        wrong = httpx.post(address + "api/v1/recommend", json=asked | {"only": ["trams"]})
+        assert (wrong.status_code, "did you mean 'tram'" in wrong.text) == (422, True)
+
+
 def test_reasons_are_given_on_request(endpoint: str) -> None:
     found = {one["label"]: one for one in suggest(endpoint, text=TEXT, explain="1")}
     assert found["lighthouse"]["found"] == ["Lighthouses"]

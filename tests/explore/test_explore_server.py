@@ -358,7 +358,9 @@ def recommending(model: tt.TTM) -> Recommending:
 def test_recommended_tags_come_with_words(data: TopicData, recommending: Recommending) -> None:
     ask = Client(create_app(data, recommending))
     (rows,) = posted(ask, "recommend", {"text": "wave tide violin chord"}, top=1)
-    assert rows == [{"tag": "place:sea", "score": 0.9, "words": ["wave"], "name": "", "found": []}]
+    assert rows == [
+        {"tag": "place:sea", "score": 0.9, "words": ["wave"], "name": "", "found": [], "broader": []}
+    ]
 
 
 def test_openapi_names_every_endpoint(ask: Client) -> None:

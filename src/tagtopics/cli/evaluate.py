@@ -79,7 +79,7 @@ def command(
     score = find_task(task)
     estimator = build_model(model)
     columns, tags = _test_tags(columns, test_tags, tags_known)
-    known, curve = tags == ("known",), {}
+    known, curve = tags == ("known",), dict[str, Any]()
     if task == "perplexity":
         curve = {"seen": seen or (), "tags": tags} if seen or tags else {}
     elif seen or tags not in ((), ("hidden",), ("known",)):
@@ -88,7 +88,7 @@ def command(
     if tag_names is not None:
         documents = named_documents(documents, tag_names)
     result = score(documents, estimator, seed=model.seed, tags_known=known, **curve)
-    payload = {
+    payload: dict[str, Any] = {
         "task": task,
         "model": name_of_model(estimator),
         "n_topics": int(estimator.components_.shape[0]),
@@ -97,7 +97,7 @@ def command(
         "metrics": result["metrics"],
         "seconds": result["seconds"],
         **({"curve": result["curve"]} if curve else {}),
-        **({"kinds": result["kinds"]} if "kinds" in result else {}),
+        **{name: result[name] for name in ("kinds", "mistakes") if name in result},
     }
     show(output.json, payload, lambda console: _draw(console, payload))
 
@@ -147,6 +147,10 @@ def _draw(console: Console, payload: dict[str, Any]) -> None:
         columns = ["kind", *(f">{name.replace('_', ' ')}" for name in names)]
         kinds = [(kind, *(f"{of[name]:.4f}" for name in names)) for kind, of in payload["kinds"].items()]
         console.print(make_table("by kind of tag", columns, rows=kinds))
+    for what, worst in payload.get("mistakes", {}).items():
+        shown = [(row["name"], str(row["documents"])) for row in worst]
+        if shown:
+            console.print(make_table(f"most often {what}", ["tag", ">documents"], rows=shown))
     if "curve" in payload:
         found = {(row["seen"], row["tags"]): row["perplexity"] for row in payload["curve"]}
         shares, tags = (list(dict.fromkeys(column)) for column in zip(*found, strict=True))

@@ -23,7 +23,7 @@ from tagtopics.subjects.commands import TagNamesOption, load_with_tag_names
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.recommend.recommender import Recommendation
+    from tagtopics.recommend.choice import Recommendation
 
 _NO_WORD = "no word that the model knows"
 
@@ -33,6 +33,12 @@ ThresholdOption = Annotated[
 ]
 KindOption = Annotated[
     str | None, option("Only tags of this kind: author for author:Jane Doe.", default="all", metavar="KIND")
+]
+OnlyOption = Annotated[
+    list[str] | None, option("Only this tag or name; repeat for several.", default="all", metavar="TAG")
+]
+ExcludeOption = Annotated[
+    list[str] | None, option("Not this tag or name; repeat for several.", default="none", metavar="TAG")
 ]
 BalancedOption = Annotated[
     bool, flag("Give rare tags a place in the lists, at a small cost in precision.", "--balanced")
@@ -48,24 +54,30 @@ def recommend_command(
     top: Annotated[int, top_option("Maximum number of tags per document.")] = 5,
     threshold: ThresholdOption = 0.0,
     kind: KindOption = None,
+    only: OnlyOption = None,
+    exclude: ExcludeOption = None,
     why: WhyOption = 3,
     balanced: BalancedOption = False,
     tag_names: TagNamesOption = None,
 ) -> None:
     """Recommend tags for documents, most probable first, with the words and names that suggest each."""
+    from tagtopics.recommend.choice import Choice
+
     loaded = load(model) if tag_names is None else load_with_tag_names(model, tag_names, output)
     named = loaded.names_ is not None
     corpus = read_asked(input, given, columns, loaded, output, known=not named, tagged=False)
-    found = loaded.recommend_with_reasons(corpus, top, why, balanced=balanced, threshold=threshold, kind=kind)
+    choice = Choice(top, balanced, threshold, kind, only or None, exclude or ())
+    found = loaded.recommend_choice(corpus, why, choice)
     answers = [[_as_json(one, named) for one in answer] for answer in found]
     coded = loaded.visual_ is not None  # words of photographs mean nothing to readers
 
     def cells(rank: int, found: dict[str, Any]) -> list[str]:
         reasons = [*(f"\u201c{piece}\u201d" for piece in found.get("found", ())), *found["words"]]
         tag = f"{found['tag']} {found['name']}" if found.get("name") else found["tag"]
+        tag += f" ({' < '.join(found['broader'])})" if found.get("broader") else ""
         return [tag, f"{found['probability']:.2f}", *[" ".join(reasons)] * (not coded)]
 
-    known = "no tag is probable enough" if threshold or kind else _NO_WORD
+    known = "no tag is probable enough" if threshold or kind or only or exclude else _NO_WORD
     unknown = f"{_NO_WORD}, and no name of a tag" if named else _NO_WORD
     n_words = (corpus.counts.indptr[1:] - corpus.counts.indptr[:-1]).tolist()
     why_none = [known if n else unknown for n in n_words]
@@ -76,7 +88,11 @@ def recommend_command(
 def _as_json(one: Recommendation, named: bool) -> dict[str, Any]:
     """Return a recommendation for JSON; a model with names adds that of the tag and where it was found."""
     found = {"tag": one.tag, "probability": one.probability, "words": [word for word, _ in one.words]}
-    return found | ({"name": one.name, "found": list(one.found)} if named else {})
+    return found | (_named(one) if named else {})
+
+
+def _named(one: Recommendation) -> dict[str, Any]:
+    return {"name": one.name, "broader": list(one.broader), "found": list(one.found)}
 
 
 def related_command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ from tagtopics.models.naming import background_topics, distinct, foreground, nam
 from tagtopics.models.results import RelatedDocument, TopicTable
 from tagtopics.models.topic_words import CANDIDATES, list_words
 from tagtopics.models.validation import INFERRED
-from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
+from tagtopics.recommend.choice import Choice, Recommendation
+from tagtopics.recommend.recommender import TagRecommender
 
 
 class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -207,6 +209,8 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         balanced: bool = False,
         threshold: float = 0.0,
         kind: str | None = None,
+        only: Collection[str] | None = None,
+        exclude: Collection[str] = (),
     ) -> list[list[Recommendation]]:
         """Return for each document the tags it needs, each with its probability, most probable first.
 
@@ -218,8 +222,10 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             balanced: give rare tags a place in the lists, at a small cost in precision.
             threshold: only tags that are at least this probable.
             kind: only tags of this kind, such as "author" for `author:Jane Doe`.
+            only: only these tags, given as they are or by their names in the thesaurus.
+            exclude: none of these tags, likewise.
         """
-        return self._recommended(X, 0, Choice(top, balanced, threshold, kind))
+        return self.recommend_choice(X, 0, Choice(top, balanced, threshold, kind, only, exclude))
 
     def recommend_with_reasons(
         self,
@@ -230,12 +236,15 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         balanced: bool = False,
         threshold: float = 0.0,
         kind: str | None = None,
+        only: Collection[str] | None = None,
+        exclude: Collection[str] = (),
     ) -> list[list[Recommendation]]:
         """Return recommendations, each with the words of the document that contribute most to it."""
-        return self._recommended(X, n_words, Choice(top, balanced, threshold, kind))
+        return self.recommend_choice(X, n_words, Choice(top, balanced, threshold, kind, only, exclude))
 
     @limit_threads
-    def _recommended(self, X: Any, n_words: int, choice: Choice) -> list[list[Recommendation]]:
+    def recommend_choice(self, X: Any, n_words: int, choice: Choice) -> list[list[Recommendation]]:
+        """Return what `recommend_with_reasons` returns."""
         choice.check()
         check_is_fitted(self)
         if self.names_ is not None and is_raw(X):
@@ -243,9 +252,9 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         recommender, counts, theta = self._recommender_for(X)
         if self.names_ is None:
             return recommender.recommend(counts, theta, choice, self.vocabulary_, n_words)
-        answers = []
+        answers, admitted = [], self.names_.admits(choice)
         for d, found in enumerate(self.names_.candidates(recommender, counts, theta, texts_of(X))):
-            chosen = self.names_.choose(found, choice)
+            chosen = self.names_.choose(found, choice, admitted)
             tags = [self.names_.tags[found.tags[i]] for i in chosen]
             row = slice(d, d + 1)
             words = recommender.reasons(counts[row], theta[row], tags, self.vocabulary_, n_words)

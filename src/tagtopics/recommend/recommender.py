@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.corpus.cooccurrence import tags_together
-from tagtopics.corpus.tags import kind_of
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import results_of
 from tagtopics.jit.top import largest_in_rows
@@ -28,6 +27,7 @@ from tagtopics.recommend.calibration import (
     popularity_penalty,
     probabilities,
 )
+from tagtopics.recommend.choice import Choice, Recommendation
 from tagtopics.recommend.logistic import logistic_weights
 from tagtopics.recommend.loops import KernelDocuments
 
@@ -43,43 +43,6 @@ _CALIBRATED_PAIRS = 1 << 24  # most document-tag pairs that calibration uses
 _BALANCED_PAIRS = 1 << 21  # document-tag pairs that the balance of lists is learned from
 _BATCH_PAIRS = 1 << 22  # document-tag pairs in memory at a time
 _IMPROBABLE = 0.01  # less probable pairs are left out when thresholds are learned
-
-
-class Recommendation(NamedTuple):
-    """A tag for a document."""
-
-    tag: str
-    probability: float
-    words: tuple[tuple[str, float], ...] = ()  # the words behind it with their weights, if requested
-    name: str = ""  # of the tag, if there is a thesaurus
-    found: tuple[str, ...] = ()  # the pieces of the text that are names of the tag
-
-
-class Choice(NamedTuple):
-    """Which tags to recommend."""
-
-    top: int = 5
-    balanced: bool = False
-    threshold: float = 0.0  # only tags at least this probable
-    kind: str | None = None  # only tags that are written `kind:name`
-
-    def check(self) -> None:
-        """Raise an `InputError` if it makes no sense."""
-        if self.top < 1:
-            raise InputError(f"recommend: top must be 1 or more, not {self.top}")
-        if not 0 <= self.threshold <= 1:
-            raise InputError(f"recommend: threshold must be from 0 to 1, not {self.threshold:g}")
-
-    def admits(self, tags: Sequence[str]) -> Any:
-        """Return (T,) booleans: which tags are of the kind wanted; an unknown kind is an `InputError`."""
-        if self.kind is None:
-            return np.ones(len(tags), dtype=bool)
-        admitted = np.array([kind_of(tag) == self.kind for tag in tags], dtype=bool)
-        if not admitted.any():
-            kinds = sorted({kind_of(tag) for tag in tags} - {""})
-            known = f"its kinds are {', '.join(kinds[:10])}" if kinds else "its tags have no kinds"
-            raise InputError(f"recommend: the model has no tags of kind {self.kind[:40]!r}; {known[:300]}")
-        return admitted
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ from tagtopics._typing import CSR, Bool, Float64, Int64
 from tagtopics.corpus.recipe import language_code
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import best_threshold
+from tagtopics.recommend.choice import Choice, Recommendation
 from tagtopics.recommend.logistic import logistic_weights
-from tagtopics.recommend.recommender import Choice, Recommendation, TagRecommender
+from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.subjects.name_features import (
     FEATURES,
     NameHits,
@@ -133,16 +134,19 @@ class TagNames:
         answers = []
         for i, why in zip(chosen, words, strict=True):
             tag, p = self.tags[found.tags[i]], float(found.probabilities[i])
-            answers.append(Recommendation(tag, p, why, self.thesaurus.name_of(tag) or "", found.spans[i]))
+            name, path = self.thesaurus.name_of(tag) or "", self.thesaurus.path_of(tag)
+            answers.append(Recommendation(tag, p, why, name, found.spans[i], path))
         return answers
 
-    def choose(self, found: Candidates, choice: Choice) -> list[int]:
-        """Return the places of the candidates to recommend."""
+    def admits(self, choice: Choice) -> Bool:
+        """Return (U,): which tags may be recommended."""
         if choice.balanced:
             raise InputError("recommend: balanced lists are not offered by a model with tag names")
-        likely = np.flatnonzero(found.probabilities >= choice.threshold)
-        if choice.kind is not None:
-            likely = likely[choice.admits(self.tags)[found.tags[likely]]]
+        return np.asarray(choice.admits(self.tags, self.thesaurus.names))
+
+    def choose(self, found: Candidates, choice: Choice, admitted: Bool) -> list[int]:
+        """Return the places of the candidates to recommend, of tags that are `admitted`, (U,)."""
+        likely = np.flatnonzero((found.probabilities >= choice.threshold) & admitted[found.tags])
         return [int(i) for i in likely[: choice.top]]
 
     def _rank(

@@ -60,6 +60,19 @@ class Thesaurus:
         place = self.row.get(tag)
         return None if place is None or self.names[place] == tag else self.names[place]
 
+    @cached_property
+    def _parent(self) -> dict[int, int]:
+        """The row of the first broader tag of each row that has one."""
+        return {int(child): int(parent) for child, parent in self.broader[::-1]}
+
+    def path_of(self, tag: str) -> tuple[str, ...]:
+        """Return the names of ever broader tags, the nearest first."""
+        path, row = list[int](), self._parent.get(self.row.get(tag, -1))
+        while row is not None and row not in path:
+            path.append(row)
+            row = self._parent.get(row)
+        return tuple(self.names[v] for v in path)
+
     def labels(self, tags: Sequence[str]) -> dict[str, str]:
         """Return the names of tags that have one, by tag; the id follows a name that several of them have."""
         names = {tag: name for tag in tags if (name := self.name_of(tag)) is not None}

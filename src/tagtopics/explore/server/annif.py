@@ -17,6 +17,7 @@ from tagtopics.explore.report.page import compact_json
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Gate
 from tagtopics.explore.server.schemas import NewDocument, NewText
+from tagtopics.recommend.choice import Choice
 
 _PROJECT = "/v1/projects/tagtopics"
 _FORM = "application/x-www-form-urlencoded"
@@ -102,7 +103,8 @@ def _read_form(body: bytes) -> SuggestForm:
 
 
 def _suggested(engine: ModelEngine, form: SuggestForm) -> SuggestAnswer:
-    (tags,) = engine.recommend([NewDocument(text=form.text)], max(1, form.limit))
+    named = Choice(named=True)  # Annif fails if it gets a subject that is not in its vocabulary
+    (tags,) = engine.recommend([NewDocument(text=form.text)], max(1, form.limit), named)
     chosen, results = tags[: form.limit], []
     for one, score in zip(chosen, falling_scores([one["score"] for one in chosen]), strict=True):
         tag = one["tag"]

@@ -24,8 +24,10 @@ from tagtopics.explore.server.schemas import (
     RelatedOut,
     TransformOut,
 )
+from tagtopics.recommend.choice import Choice
 
 _WORDS_BEHIND = 6  # words given as the reason for a recommended tag
+_ANY = Choice()
 
 
 class ModelEngine:
@@ -103,10 +105,12 @@ class ModelEngine:
             spans=[(a, b, place[w]) for a, b, w in spans if w in place],
         )
 
-    def recommend(self, documents: Sequence[NewDocument], top: int) -> list[list[RecommendedTag]]:
-        """Return for each document the tags that it may need, best first; those it has are ignored."""
+    def recommend(
+        self, documents: Sequence[NewDocument], top: int, choice: Choice = _ANY
+    ) -> list[list[RecommendedTag]]:
+        """Return for each document the `top` tags that it may need, best first; those it has are ignored."""
         corpus, _ = self._corpus("recommend", [NewDocument(text=document.text) for document in documents])
-        answers = self._model.recommend_with_reasons(corpus, top=top, n_words=_WORDS_BEHIND)
+        answers = self._model.recommend_choice(corpus, _WORDS_BEHIND, choice._replace(top=top))
         return [
             [
                 RecommendedTag(
@@ -115,6 +119,7 @@ class ModelEngine:
                     words=[word for word, _ in one.words],
                     name=one.name,
                     found=list(one.found),
+                    broader=list(one.broader),
                 )
                 for one in row
             ]

@@ -22,6 +22,7 @@ from tagtopics.explore.server.annif import add_annif_routes
 from tagtopics.explore.server.collection import Collection
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Gate
+from tagtopics.recommend.choice import Choice
 
 _API = "/api/v1"
 
@@ -155,9 +156,12 @@ def _add_questions(app: FastAPI, engine: ModelEngine, gate: Gate) -> None:
         return await _answer(gate, lambda: {"documents": engine.explain(batch.documents)})
 
     @app.post(f"{_API}/recommend", response_model=schemas.Answers[list[schemas.RecommendedTag]], **tagged)
-    async def recommend(batch: schemas.RankedBatch) -> Response:
+    async def recommend(batch: schemas.RecommendBatch) -> Response:
         """Recommend tags for new documents, with the words that suggest each."""
-        return await _answer(gate, lambda: {"documents": engine.recommend(batch.documents, batch.top)})
+        choice = Choice(only=batch.only, exclude=batch.exclude)
+        return await _answer(
+            gate, lambda: {"documents": engine.recommend(batch.documents, batch.top, choice)}
+        )
 
     @app.post(f"{_API}/related", response_model=schemas.Answers[list[schemas.RelatedOut]], **tagged)
     async def related(batch: schemas.RankedBatch) -> Response:

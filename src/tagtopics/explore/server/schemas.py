@@ -33,6 +33,13 @@ class RankedBatch(Batch):
     top: Annotated[int, Field(ge=1, le=100)] = 10
 
 
+class RecommendBatch(RankedBatch):
+    """Documents, and which tags to recommend."""
+
+    only: Annotated[list[Tag], Field(max_length=1000)] | None = None  # as they are or by name
+    exclude: Annotated[list[Tag], Field(max_length=1000)] = []
+
+
 class Weighted(TypedDict):
     """A name with a weight."""
 
@@ -122,6 +129,7 @@ class RecommendedTag(TypedDict):
     words: list[str]  # words of the document that contribute most
     name: str  # of the tag, if the model has a thesaurus
     found: list[str]  # pieces of the text that are names of the tag
+    broader: list[str]  # names of ever broader tags, likewise
 
 
 class RelatedOut(TypedDict):
