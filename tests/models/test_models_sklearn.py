@@ -222,6 +222,13 @@ def test_columns_of_tags_are_read_as_those_of_a_table(frame: Any) -> None:
     assert search.best_estimator_.tag_kinds_ == ("author", "venue")
 
 
+def test_commas_in_columns_of_tags_are_reported() -> None:
+    frame = pd.DataFrame({"author": ["Doe, Roe", "Doe"] * 20})
+    with pytest.warns(tt.CorpusWarning, match="author.*commas"):
+        model = tt.TTM(2, max_iter=2).fit_topics(TEXTS, frame)
+    assert model.tag_names_ == ("author:Doe", "author:Roe")
+
+
 def test_truth_values_of_polars_are_an_indicator() -> None:
     frame = pl.DataFrame({"food": [True, False] * 20, "sea": [False, True] * 20})
     assert tt.TTM(2, max_iter=2).fit_topics(TEXTS, frame).tag_names_ == ("food", "sea")

@@ -16,7 +16,15 @@ import scipy.sparse as sp
 
 from tagtopics._typing import CSR
 from tagtopics.corpus.align import align_columns
-from tagtopics.corpus.cells import NotedTags, TagLists, name_of, noted_tags, read_tags, tags_of_cells
+from tagtopics.corpus.cells import (
+    NotedTags,
+    TagLists,
+    TagStyle,
+    name_of,
+    noted_tags,
+    read_tags,
+    tags_of_cells,
+)
 from tagtopics.corpus.core import document_number, tag_matrix
 from tagtopics.corpus.formats.tables import frame_of, is_numeric
 from tagtopics.corpus.formats.text_files import name_lines
@@ -95,7 +103,14 @@ def is_indicator(y: Any) -> bool:
 
 def _tags_of_columns(frame: Any) -> TagLists:
     """Return the tags of all columns of a table; their kinds are the names of the columns."""
-    columns = [read_tags(frame[name].to_list(), kind=name) for name in frame.columns]
+    columns, warned = list[TagLists](), list[str]()
+    for name in frame.columns:
+        cells = frame[name].to_list()
+        style = TagStyle.of(cells)
+        columns.append(read_tags(cells, style=style, kind=name))
+        warned += style.notices(name)[1]
+    if warned:
+        warn("; ".join(warned))
     return [list(chain.from_iterable(of_doc)) for of_doc in zip(*columns, strict=True)]
 
 
