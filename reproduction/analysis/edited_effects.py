@@ -39,7 +39,7 @@ def edited_effects(name: str, sequences: int = SEQUENCES) -> Any:
     """Return, for each sequence of edits, the largest difference of a share, and covered slopes."""
     corpus, times = _dated(name)
     model = tt.LDA(TOPICS, random_state=0, max_iter=200).fit_topics(corpus)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for i in range(sequences):
         changed, made = random_edits(model, corpus, np.random.default_rng([31, i]))
         try:

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import tagtopics as tt
-from reproduction import PAGES, RECORDS
+from reproduction import PAGES, RECORDS, probable_words
 from reproduction.analysis.correlated_effects import correlated_coverage
 from reproduction.analysis.curation import real_seeds, replay, seeds
 from reproduction.analysis.edited_effects import CORPORA as EDITED

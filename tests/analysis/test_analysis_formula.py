@@ -15,7 +15,7 @@ from tagtopics.analysis.effects.effects import make_design
 from tagtopics.analysis.effects.measure import Sampling
 from tagtopics.analysis.effects.regressors import Factor, clusters_of, kind_matrix, parse_formula
 from tagtopics.cli import main
-from tagtopics.corpus.columns import Columns
+from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError
 
 D = 120
@@ -106,7 +106,7 @@ def test_a_spline_follows_a_curve(corpus: tt.Corpus) -> None:
 
 
 def test_texts_and_numbers_of_a_table_are_terms(model: tt.LDA, corpus: tt.Corpus) -> None:
-    values = {
+    values: dict[str, Any] = {
         "side": [None if d == 3 else "north" if d % 4 else "south" for d in range(D)],
         "x": np.arange(D),
     }

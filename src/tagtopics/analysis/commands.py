@@ -261,12 +261,12 @@ def effects_command(
 
 def _read_values(source: str) -> dict[str, Any]:
     """Return the columns of a table: numbers if all cells are, else texts; NaN or None where empty."""
-    from tagtopics.corpus.formats.registry import find_source, is_table, read_table, sample_table
+    from tagtopics.corpus.formats.registry import find_source, is_table, read_table
 
     path, kind = find_source(source, None)
     if not is_table(kind):
         raise InputError(f"--values {source}: not a table; give one such as a CSV file")
-    table, columns = read_table(path, kind, list(sample_table(path, kind, ()).names)), dict[str, Any]()
+    table, columns = read_table(path, kind, read_table(path, kind, (), size=1).names), dict[str, Any]()
     for name in table.names:
         known = [str(cell).strip() or None if cell is not None else None for cell in table.cells(name)]
         try:
