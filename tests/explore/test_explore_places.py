@@ -50,6 +50,33 @@ def test_back_leads_to_the_same_place_of_a_list(watched: Watched) -> None:
     assert page.evaluate("window.scrollY") == 0
 
 
+def test_back_takes_one_choice_back(watched: Watched) -> None:
+    page = watched.open()
+    count = page.locator(".filterbar .count")
+    said = [count.inner_text()]
+    page.locator("#filter-topic").select_option("1")
+    wait_until(page, "said => document.querySelector('.filterbar .count').innerText !== said", said[-1])
+    said.append(count.inner_text())
+    page.locator("#filter-words").fill("wave")
+    page.keyboard.press("Enter")
+    wait_until(page, "said => document.querySelector('.filterbar .count').innerText !== said", said[-1])
+    wait_until(page, "() => document.querySelector('.filterbar .count').ariaBusy === 'false'")
+    said.append(count.inner_text())
+    assert len(set(said)) == 3
+    page.locator(".mapnote .choice").get_by_text("year", exact=True).click()
+    shows = "said => document.querySelector('.filterbar .count').innerText === said"
+    page.go_back()
+    wait_until(page, "() => document.querySelector('.terrain').dataset.colour === 'topic'")
+    for expected in said[::-1]:
+        wait_until(page, shows, expected)
+        if expected != said[0]:
+            page.go_back()
+    assert page.evaluate("location.hash") == "#/"
+    page.go_forward()
+    wait_until(page, shows, said[1])
+    assert page.locator(".chosen li").count() == 1
+
+
 def test_two_quick_changes_of_the_address_draw_one_page(watched: Watched) -> None:
     page = watched.open()
     page.evaluate("""() => new Promise((done) => {

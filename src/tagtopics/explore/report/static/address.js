@@ -65,8 +65,8 @@ function hashWith(hash, change) {
   return text ? `${path || "#/"}?${text}` : path || "#/";
 }
 const replaceHash = (hash) => history.replaceState(history.state, "", hash);
-const keepState = (name, value, usual) =>
-  replaceHash(hashWith(location.hash, { [name]: String(value) === String(usual) ? null : value }));
+const keepState = (name, value, usual, keep = replaceHash) =>
+  keep(hashWith(location.hash, { [name]: String(value) === String(usual) ? null : value }));
 // The address by name replaces an older one of the same page.
 function rename(href) {
   const [path, query] = location.hash.split("?");
@@ -90,8 +90,18 @@ function beginVisit() {
   const known = knownVisit();
   if (known) return (visit = known);
   visit = { scroll: 0, lists: [] };
-  history.replaceState({ opened: performance.timeOrigin, number: visits.push(visit) - 1 }, "");
+  history.replaceState(numbered(visit), "");
   return visit;
+}
+const numbered = (one) => ({ opened: performance.timeOrigin, number: visits.push(one) - 1 });
+// A choice on the page that is drawn already: going back takes it back.
+function pushHash(hash) {
+  if (hash === location.hash) return;
+  visit.scroll = window.scrollY;
+  listsDrawn = 0;
+  visit = { scroll: 0, lists: [] };
+  history.pushState(numbered(visit), "", hash);
+  document.documentElement.dataset.place = hash;
 }
 // Scroll to where the reader was; some pages get their content a moment later.
 function backToPlace({ scroll }) {

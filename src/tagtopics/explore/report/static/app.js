@@ -167,6 +167,10 @@ function start() {
       viewMenu();
       document.addEventListener("click", outOfFrame, true);
       history.scrollRestoration = "manual"; // a page is drawn before it is scrolled
+      // Maps are printed as pictures, which fit any paper.
+      const maps = () => document.querySelectorAll(".terrain");
+      window.addEventListener("beforeprint", () => maps().forEach((node) => node.append(fill(node.picture(), { class: "printed" }, []))));
+      window.addEventListener("afterprint", () => maps().forEach((node) => node.querySelector(".printed")?.remove()));
       window.addEventListener("hashchange", () => {
         if (!isDrawn()) route();
       });

@@ -106,7 +106,7 @@ function filterQuery() {
 function keepAddress() {
   const [path, query = ""] = hashWith(location.hash, { tag: null, topic: null, years: null, words: null, area: null }).split("?");
   const whole = [filterQuery(), query].filter(Boolean).join("&");
-  replaceHash(whole ? `${path}?${whole}` : path);
+  pushHash(whole ? `${path}?${whole}` : path);
 }
 function readFilter(text) {
   const query = new URLSearchParams(text);

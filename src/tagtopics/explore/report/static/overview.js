@@ -53,7 +53,7 @@ function mapNote(map) {
     yearSpan()
       ? choice("Colour by", "colour", [["topic", "topic"], ["year", "year"]], map.colourBy, (value) => {
           map.colourBy = value;
-          keepState("colour", value, "topic");
+          keepState("colour", value, "topic", pushHash);
           map.recolour();
           tell();
         })
@@ -176,7 +176,7 @@ function topicsPage() {
         : "Every topic with its most telling words; choose one to see its tags and documents.",
     ),
     choice("Order by", "order", orders.map((one) => [one, one]), first, (order) => {
-      keepState("order", order, "share");
+      keepState("order", order, "share", pushHash);
       draw(order);
     }),
     box,
