@@ -25,7 +25,6 @@ from tagtopics.explore.report.prepare import (
     near_topics,
     posted,
     shown_words,
-    typical_tags,
     word_docs,
     word_topics,
 )
@@ -86,7 +85,7 @@ def _topic_pages(
     data: TopicData, docs: Int64, time: dict[str, Any] | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     near, alike = near_topics(data)
-    typical = typical_tags(data, TOPIC_TAGS)
+    typical = data.typical_tags(TOPIC_TAGS)
     rank = np.argsort(np.argsort(-data.topic_share, kind="stable"), kind="stable") + 1
     ids = data.documents.ids
     for k in range(data.n_topics):
@@ -100,7 +99,10 @@ def _topic_pages(
                 "rank": int(rank[k]),
                 "coherence": float(data.coherence[k]) if len(data.coherence) else None,
                 "words": topic_words(data, k),
-                "tags": [[data.tags.names[t], float(data.tags.profiles[t, k])] for t in typical[k]],
+                "tags": [
+                    [data.tags.names[t], p := float(data.tags.profiles[t, k]), p / float(data.topic_share[k])]
+                    for t in typical[k]
+                ],
                 "documents": [[ids[docs[i]], float(share[i])] for i in best if share[i] >= 0.05],
                 "near": [[int(j), float(p)] for j, p in zip(near[k], alike[k], strict=True)],
                 "time": None if time is None else [row[k] for row in time["shares"]],

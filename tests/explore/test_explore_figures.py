@@ -129,8 +129,14 @@ def test_topics(shown: Shown) -> None:
         telling = shown.phi[k] * np.log(shown.phi[k] / (shown.share @ shown.phi))
         assert len({name for name, _, _ in page["words"]}) == min(30, len(unigram))
         assert {shown.word[name] for name, _, _ in page["words"][:20]} == set(np.argsort(-telling)[:20])
-        for name, p in page["tags"]:
+        for name, p, lift in page["tags"]:
             assert p == pytest.approx(shown.profiles[shown.tag[name], k], abs=1e-5)
+            assert lift == pytest.approx(shown.profiles[shown.tag[name], k] / shown.share[k], rel=1e-4)
+        docs = shown.has.sum(0)
+        shrunken = (docs * shown.profiles[:, k] + shown.share[k]) / (docs + 1) / shown.share[k]
+        some = [shrunken[shown.tag[name]] >= 2 for name, _, _ in page["tags"]]
+        assert some == sorted(some, reverse=True)  # those with twice as much of the topic come first
+        assert some[0] == bool((shrunken >= 2).any())
         for name, p in page["documents"]:
             assert p == pytest.approx(shown.theta[shown.doc[name], k], abs=1e-5)
         assert len(page["documents"]) == min(200, int((shown.theta[:, k] >= 0.05).sum()))
@@ -271,7 +277,9 @@ def test_pages_show_the_numbers_of_topics_and_words(shown: Shown, page: Watched)
         page.go(address)
         tags = page.page.evaluate(_BARS, "Tags")
         assert len(tags) == len(figures["tags"])
-        assert all(_same(text, p) for (_, text), (_, p) in zip(tags, figures["tags"], strict=True))
+        for (_, text), (_, p, lift) in zip(tags, figures["tags"], strict=True):
+            assert _same(text.split("%")[0] + "%", p)
+            assert float(text.split("×")[1]) == pytest.approx(lift, rel=0.06, abs=0.06)
         words = page.page.evaluate(_BARS, "Words")
         for (href, text), (word, p, lift) in zip(words, figures["words"], strict=True):
             assert unquote(href) == f"#/word/{word}"

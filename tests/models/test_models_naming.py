@@ -19,6 +19,7 @@ from tagtopics.models.naming import (
     foreground,
     name_by_tags,
     name_topics,
+    typical_tags,
 )
 from tagtopics.models.topic_words import list_words
 
@@ -152,9 +153,31 @@ def test_phrases_are_joined_only_if_the_texts_have_them() -> None:
 
 def test_topics_of_photos_are_named_by_tags() -> None:
     sums = np.array([[8.0, 2.0], [1.0, 9.0], [0.0, 3.0], [3.0, 3.0]])
-    names = name_by_tags(sums, ["kind:sky", "water", "boat", "grass"])
-    assert names == ("sky, grass", "water, boat")  # 12 of 29 tokens with tags are in the first topic
-    assert name_by_tags(sums[:0], []) == ("no tags", "no tags (2)")
+    names = name_by_tags(sums, np.array([0.4, 0.6]), ["kind:sky", "water", "boat", "grass"])
+    assert names == ("sky, grass", "water, boat")
+    assert name_by_tags(sums[:0], np.array([0.4, 0.6]), []) == ("no tags", "no tags (2)")
+
+
+def test_tags_with_twice_as_much_of_a_topic_are_typical_before_frequent_tags() -> None:
+    means = np.array([[0.15, 0.15, 0.7], [0.6, 0.2, 0.2], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8], [0.9, 0.1, 0.0]])
+    docs = np.array([4000, 12, 6, 50, 0.05])
+    share = np.array([0.1, 0.1, 0.8])
+    found = typical_tags(means * docs[:, np.newaxis], share, 3)
+    # The frequent tag has more of the first two topics than the collection, but not twice as much; the last
+    # one has too little text, and no tag has more of the last topic.
+    assert found == [[1, 0, 4], [2, 0, 1], []]
+    frequent = typical_tags(means[[0, 3]] * docs[[0, 3], np.newaxis], np.array([0.1, 0.2, 0.7]), 3)
+    assert frequent == [[0], [], [1]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_first_tags_have_twice_as_much_of_a_topic_if_any_has(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    docs = np.concatenate([[900, 700, 400], rng.integers(1, 20, 300)])
+    means = np.vstack([rng.dirichlet(np.full(20, 20.0), 3), rng.dirichlet(np.full(20, 0.2), 300)])
+    share = docs @ means / docs.sum()
+    first = [tags[0] for tags in typical_tags(means * docs[:, np.newaxis], share, 5)]
+    assert min(means[t, k] / share[k] for k, t in enumerate(first)) >= 2
 
 
 def test_background_is_left_out_of_tags_and_similarity(common: tt.TTM) -> None:

@@ -107,7 +107,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         tags = getattr(self, "tag_sums_", None), self.tag_labels()
         if self.visual_ is not None and tags[0] is not None and len(tags[1]):
-            names = name_by_tags(*tags)
+            names = name_by_tags(tags[0], self.topic_shares(), tags[1])
         else:
             words = [[word for word, _ in own] for own in self.top_words(CANDIDATES)]
             names = name_topics(words, self.phrases_, *tags)

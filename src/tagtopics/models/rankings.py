@@ -38,12 +38,13 @@ def topic_rows(model: TopicModel, n_words: int, n_tags: int = 3) -> list[dict[st
 
 def typical_tags(model: TopicModel, n: int) -> list[list[dict[str, Any]]]:
     """Return for each topic its n most typical tags, with their names and p(topic | tag)."""
-    labels = model.tag_labels()
-    tag_sums = getattr(model, "tag_sums_", np.empty((0, len(model.components_))))
-    found = naming.typical_tags(tag_sums, n)
+    if not hasattr(model, "tag_sums_"):
+        return [[] for _ in model.components_]
+    labels, means = model.tag_labels(), model.tag_means()
+    found = naming.typical_tags(model.tag_sums_, model.topic_shares(), n)
     return [
-        [{"tag": model.tag_names_[t], "name": labels[t], "share": share} for t, share in tags]
-        for tags in found
+        [{"tag": model.tag_names_[t], "name": labels[t], "share": float(means[t, k])} for t in tags]
+        for k, tags in enumerate(found)
     ]
 
 

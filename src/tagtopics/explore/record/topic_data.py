@@ -15,6 +15,7 @@ from tagtopics.bp.graph import joint_profile
 from tagtopics.corpus.recipe import TextRecipe, recipe_to_json
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.errors import InputError
+from tagtopics.models.naming import typical_tags
 
 ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)  # for texts whose own recipe is unknown
 VERSION = 5  # of the layout of the record
@@ -196,6 +197,11 @@ class TopicData:
     def word_topic(self) -> Float32:
         """(W, K) p(word | topic), word by word."""
         return np.ascontiguousarray(self.topic_word.T)
+
+    def typical_tags(self, n: int) -> list[list[int]]:
+        """Return the n most typical tags of each topic, by their numbers, best first; fewer if few are."""
+        sums = self.tags.profiles.astype(np.float64) * self.tags.n_docs[:, np.newaxis]
+        return typical_tags(sums, self.topic_share, n)
 
     @property
     def n_topics(self) -> int:

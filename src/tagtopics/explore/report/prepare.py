@@ -13,7 +13,7 @@ from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
 from tagtopics.explore.report.timeline import periods_of, time_of
-from tagtopics.jit.top import largest, largest_of_rows
+from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.topic_words import list_words
 
 MOST_WORDS = 40_000  # in the index; the rarest beyond that are left out
@@ -89,6 +89,7 @@ def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
     words = [row[number[row] >= 0] for row in listed]
     places, radii = topic_map(data.topic_word, data.topic_share)
     near, alike = near_topics(data)
+    tags = data.typical_tags(TOPIC_TAGS)
     return {
         "share": rounded(data.topic_share),
         "coherence": rounded(data.coherence),
@@ -96,7 +97,8 @@ def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
         "background": data.background.tolist(),
         "words": [number[row].tolist() for row in words],
         "phi": [rounded(data.topic_word[k, row], 7) for k, row in enumerate(words)],
-        "tags": typical_tags(data, TOPIC_TAGS),
+        "tags": tags,
+        "lifts": [rounded(data.tags.profiles[own, k] / data.topic_share[k]) for k, own in enumerate(tags)],
         "near": near.tolist(),
         "alike": [rounded(row) for row in alike],
         "x": rounded(places[:, 0]),
@@ -105,16 +107,6 @@ def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
     }
 
 
-def typical_tags(data: TopicData, n: int) -> list[list[int]]:
-    """Return for each topic up to n tags that have more of it than the collection, most typical first.
-
-    The score of a tag is its number of documents times its part in the divergence from the collection,
-    p(k | t) log(p(k | t) / p(k)).
-    """
-    own = data.tags.profiles.astype(np.float64)
-    scores = own * np.log(np.maximum(own / np.maximum(data.topic_share, 1e-9), 1e-9))
-    scores *= data.tags.n_docs[:, np.newaxis]
-    return [[t for t in largest(column, n).tolist() if column[t] > 0] for column in scores.T.copy()]
 
 
 def near_topics(data: TopicData) -> tuple[Int64, Float64]:

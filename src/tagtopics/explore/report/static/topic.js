@@ -43,13 +43,14 @@ function topicWords(k) {
 
 function topicTags(k) {
   if (!store.tags.names.length) return null;
-  const row = (t) => {
+  const row = (t, i) => {
     const value = store.tagRoots[t * store.K + k] ** 2;
     const title = plural(store.tags.documents[t], "document");
-    return { label: tagLabel(t), value, text: share(value), hue: topicHue(k), href: tagHref(t), title };
+    const text = `${share(value)}  ${times(store.topics.lifts[k][i])}`;
+    return { label: tagLabel(t), value, text, hue: topicHue(k), href: tagHref(t), title };
   };
   return card("Tags",
-    "Tags with much of this topic and many documents, the most typical first. Number: share of the topic in what is credited to the tag.",
+    "Tags with much more of this topic than the collection and many documents, the most typical first. Bar: share of the topic in what is credited to the tag. Number: how many times the share in the whole collection.",
     bars(store.topics.tags[k].map(row), { most: 1, name: "Tags" }),
   );
 }
