@@ -15,7 +15,8 @@ from tagtopics.explore.map.layout import (
     neighbours_of,
     repulsion,
 )
-from tagtopics.explore.map.terrain import agreement_of, hues_around, regions
+from tagtopics.explore.map.terrain import agreement_of, hues_around
+from tagtopics.models.naming import distinguishing_topics
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +121,9 @@ def test_few_or_equal_documents_have_places(n: int) -> None:
 
 def test_region_is_the_topic_that_distinguishes_a_document() -> None:
     theta = np.array([[0.6, 0.3, 0.1], [0.7, 0.05, 0.25]], dtype=np.float32)
-    assert regions(theta, np.array([0.65, 0.2, 0.15])).tolist() == [1, 2]
+    share = np.array([0.65, 0.2, 0.15])
+    assert distinguishing_topics(theta, share).tolist() == [1, 2]
+    assert distinguishing_topics(theta, share, np.array([False, True, True])).tolist() == [0, 0]
 
 
 def test_hues_follow_the_angle_around_the_centre() -> None:

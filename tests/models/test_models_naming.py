@@ -15,7 +15,6 @@ from tagtopics._typing import Float64
 from tagtopics.models.naming import (
     background_topics,
     distinct,
-    effective_share,
     foreground,
     name_by_tags,
     name_topics,
@@ -76,23 +75,36 @@ def test_repeated_names_are_numbered_around_names_that_look_numbered() -> None:
     assert distinct(["a", "a (2)", "a", "a"]) == ("a", "a (2)", "a (3)", "a (4)")
 
 
-def test_effective_share_is_that_of_even_documents() -> None:
-    theta = np.zeros((8, 3))
-    theta[:, 0], theta[:4, 1], theta[0, 2] = 0.2, 0.3, 0.5
-    assert effective_share(theta) == pytest.approx([1, 0.5, 0.125])
+def documents_of_topics(n_docs: int, even: float) -> Float64:
+    """Return documents of one of four topics each, and about equal parts of a fifth, the first."""
+    rng = np.random.default_rng(1)
+    theta = np.full((n_docs, 5), 0.01)
+    theta[np.arange(n_docs), 1 + np.arange(n_docs) % 4] = 1.0
+    theta[:, 0] = even * rng.uniform(0.5, 1.5, n_docs)
+    return np.asarray(theta / theta.sum(1, keepdims=True))
 
 
-def test_background_is_large_and_even() -> None:
-    theta = np.full((100, 5), 0.02)
-    theta[:, 0] = 0.5  # large and even
-    theta[np.arange(100), 1 + np.arange(100) % 4] = 0.44
-    share = theta.mean(0) / theta.mean(0).sum()
+@pytest.mark.parametrize("even", [0.1, 0.3, 1.5])
+def test_topics_that_distinguish_few_documents_are_background(even: float) -> None:
+    theta = documents_of_topics(200, even)
+    share = theta.mean(0)
     assert background_topics(share, theta).tolist() == [True, False, False, False, False]
-    theta[:, 0] = 0.0
-    theta[:50, 0] = 5.0  # large, but only in half of the documents
-    theta[:3, 0] = 90.0
-    assert not background_topics(theta.mean(0) / theta.mean(0).sum(), theta).any()
-    assert not background_topics(np.array([0.5, 0.5]), theta[:, :2]).any()
+    assert not background_topics(share, theta[:4]).any()  # too few documents to tell
+    for by in (4, 50):
+        sums = np.stack([theta[t::by].sum(0) for t in range(by)])
+        assert background_topics(share, theta, sums).tolist() == [True, False, False, False, False]
+    of_first = np.vstack([np.eye(5)[0] * 10 + 0.1] * 3 + [sums[0]])  # most tags stand for it
+    assert not background_topics(share, theta, of_first).any()
+
+
+def test_large_topics_and_topics_by_chance_are_not_background() -> None:
+    theta = np.full((100, 3), 0.01)
+    theta[:70, 0], theta[70:90, 1], theta[90:, 2] = 1, 1, 1
+    assert not background_topics(theta.mean(0), theta).any()
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        theta = rng.permuted(np.eye(6)[rng.integers(0, 6, 90)] + 0.02, axis=1)  # no document is like another
+        assert not background_topics(theta.mean(0) / theta.mean(0).sum(), theta).any()
     assert not background_topics(np.array([1.0]), theta[:, :1]).any()
     assert not background_topics(np.array([0.9, 0.1]), theta[:0, :2]).any()
 
@@ -107,14 +119,20 @@ def test_foreground_adds_up_to_one_without_background() -> None:
 
 @pytest.fixture(scope="module")
 def common() -> tt.TTM:
-    """A model of two themes and function words in every document, with phrases in its texts."""
+    """A model of five themes and function words in every document, with phrases in its texts."""
     rng = np.random.default_rng(0)
-    themes = ["machine translation quality bilingual", "speech recognition audio acoustic"]
+    themes = [
+        "machine translation quality bilingual",
+        "speech recognition audio acoustic",
+        "syntax tree parser grammar",
+        "image caption visual scene",
+        "question answer passage reader",
+    ]
     common = [f"common{i}" for i in range(12)]
     rows = []
-    for d in range(120):
-        theme = themes[d % 2].split()
-        words = [" ".join(theme[:2]), *rng.choice(theme[2:], 5), *rng.choice(common, 30)]
+    for d in range(200):
+        theme = themes[d % 5].split()
+        words = [" ".join(theme[:2]), *rng.choice(theme[2:], 10), *rng.choice(common, rng.integers(2, 30))]
         rows.append({"text": " ".join(rng.permutation(words)), "tags": ["ann" if d % 2 else "bob"]})
     corpus = tt.read_corpus(rows)
     return tt.MarkovTTM(n_topics=6, random_state=1, max_iter=50).fit(corpus)
@@ -184,7 +202,9 @@ def test_background_is_left_out_of_tags_and_similarity(common: tt.TTM) -> None:
     from tagtopics.models.rankings import profile_row, topic_rows
 
     background = common.background_topics()
-    assert background.sum() >= 1
+    assert background.sum() == 1
+    words = common.top_words(16)[int(np.argmax(background))]
+    assert sum(word.startswith("common") for word, _ in words) == 12
     rows = topic_rows(common, 5)
     assert [row["background"] for row in rows] == background.tolist()
     assert all(not row["tags"] for row in rows if row["background"])

@@ -3,8 +3,9 @@
 A topic is named by the first words that its lists show (`topic_words`). Two to four of them that stand side
 by side in the texts of the topic form a phrase.
 
-A topic is background if it is spread over the collection: it is at least twice as large as the mean topic,
-and the effective number of its documents is at least half of all. Decision 254.
+A topic is background if it is spread over the collection: it is rarely the one that distinguishes a document
+or a tag from the collection. If topics distinguished documents by chance, each would do so for as many of
+them as it has of their text. Decision 254.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ _LONGEST = 4  # the most words of a phrase
 # A phrase occurs at least four times; a pair makes up this share of the occurrences of one of its words.
 _LEAST_TOGETHER, _LEAST_SHARE = 4, 0.2
 
-# Least effective share of the documents, and least size relative to the mean, of a background topic.
-_SPREAD, _SIZE = 0.5, 2.0
+# A background topic distinguishes fewer than this part of the documents that a topic of its size is expected
+# to, by at least this many standard errors; tags count if they have this many documents.
+_FEW, _ERRORS, _TAG_DOCS = 2 / 3, 3.0, 2.5
 
 # A tag is typical of a topic if its documents have this many times as much of it as all documents.
 _LIFT = 2.0
@@ -46,25 +48,45 @@ _LIFT = 2.0
 _SINGLE_OUT = 0.5
 
 
-def background_topics(topic_share: Float64, doc_topic: Any) -> Bool:
-    """Return (K,): which topics are background, spread over the whole collection.
+def background_topics(topic_share: Float64, doc_topic: Any, tag_sums: Any = None) -> Bool:
+    """Return (K,): which topics are background: they tell nothing about a document or tag.
 
     Args:
         topic_share: (K,) share of all tokens.
         doc_topic: (D, K) topic proportions of documents.
+        tag_sums: (T, K) how much of each topic the documents of each tag have; None without tags.
     """
     K = len(topic_share)
     if not len(doc_topic) or K < 2:
         return np.zeros(K, dtype=bool)
-    return np.asarray((effective_share(doc_topic) >= _SPREAD) & (topic_share >= _SIZE / K))
-
-
-def effective_share(doc_topic: Any) -> Float64:
-    """Return (K,): the effective share of documents of each topic, exp(entropy of p(d | k)) / D."""
     theta = np.asarray(doc_topic, dtype=np.float64)
-    of_doc = theta / np.maximum(theta.sum(0), 1e-300)
-    entropy = -(of_doc * np.log(np.maximum(of_doc, 1e-300))).sum(0)
-    return np.asarray(np.exp(entropy) / len(theta))
+    expected = theta.sum(0)
+    found = np.bincount(distinguishing_topics(theta, topic_share), minlength=K)
+    background = (found < _FEW * expected) & (found < expected - _ERRORS * np.sqrt(expected))
+    sums = np.empty((0, K)) if tag_sums is None else np.asarray(tag_sums, dtype=np.float64)
+    sums = sums[sums.sum(1) >= _TAG_DOCS]
+    if len(sums):
+        means = sums / sums.sum(1, keepdims=True)
+        of_tags = np.bincount(distinguishing_topics(means, topic_share), minlength=K)
+        background &= of_tags < len(sums) * topic_share
+    return np.asarray(background)
+
+
+def distinguishing_topics(proportions: Any, topic_share: Float64, background: Bool | None = None) -> Int64:
+    """Return (N,): the topic with the largest part in the divergence of each row from the collection.
+
+    A topic that is large everywhere says little about a document. Background topics are left out, if given.
+
+    Args:
+        proportions: (N, K) topics of documents or tags.
+        topic_share: (K,) share of all tokens.
+        background: (K,) which topics are background.
+    """
+    p = np.maximum(np.asarray(proportions, dtype=np.float64), 1e-12)
+    parts = p * np.log(p / np.maximum(topic_share, 1e-12))
+    if background is not None and not background.all():
+        parts[:, background] = -np.inf
+    return np.asarray(np.argmax(parts, axis=1))
 
 
 def name_topics(

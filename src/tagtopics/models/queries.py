@@ -116,7 +116,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def background_topics(self) -> Bool:
         """Return (K,): which topics are background, spread over the whole collection."""
-        return background_topics(self.topic_shares(), self.doc_topic_)
+        return background_topics(self.topic_shares(), self.doc_topic_, getattr(self, "tag_sums_", None))
 
     def topic_shares(self) -> Float64:
         """Return (K,): the share of all training tokens that each topic has; all the same without tokens."""

@@ -45,29 +45,18 @@ def terrain_of(data: TopicData) -> Terrain:
     theta = data.documents.topics
     near = neighbours_of(theta)
     places = document_layout(theta, near)
-    region = regions(theta, data.topic_share)
     every = np.arange(len(places))
     topics = np.array([_peaks(places, [every], [row])[0] for row in theta.T.astype(np.float64) ** 2])
     tags, tag_places = _tags(data, places)
     return Terrain(
         places=places,
-        region=region,
+        region=data.regions(),
         topics=topics,
         hues=hues_around(topics),
         tags=tags,
         tag_places=tag_places,
         agreement=agreement_of(theta, places, near),
     )
-
-
-def regions(theta: Float32, share: Float64) -> Int64:
-    """Return (D,): the topic with the largest part in the divergence of a document from the collection.
-
-    A topic that is large everywhere says little about a document; the largest topic would paint most of the
-    map in its colour.
-    """
-    p = np.maximum(theta.astype(np.float64), 1e-12)
-    return np.asarray(np.argmax(p * np.log(p / np.maximum(share, 1e-12)), axis=1))
 
 
 def hues_around(topics: Float64) -> Float64:

@@ -15,7 +15,7 @@ from tagtopics.bp.graph import joint_profile
 from tagtopics.corpus.recipe import TextRecipe, recipe_to_json
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.errors import InputError
-from tagtopics.models.naming import typical_tags
+from tagtopics.models.naming import distinguishing_topics, typical_tags
 
 ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)  # for texts whose own recipe is unknown
 VERSION = 5  # of the layout of the record
@@ -202,6 +202,10 @@ class TopicData:
         """Return the n most typical tags of each topic, by their numbers, best first; fewer if few are."""
         sums = self.tags.profiles.astype(np.float64) * self.tags.n_docs[:, np.newaxis]
         return typical_tags(sums, self.topic_share, n)
+
+    def regions(self) -> Int64:
+        """Return (D,): the topic that distinguishes each document most; background topics do not count."""
+        return distinguishing_topics(self.documents.topics, self.topic_share, self.background)
 
     @property
     def n_topics(self) -> int:

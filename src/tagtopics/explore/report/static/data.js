@@ -131,6 +131,8 @@ function kindsOf(names) {
 const topicName = (k) => ownNames.get(k) ?? store.topics.names[k];
 const topicLabel = (k, n = 3) => (n > 3 ? store.labels[k].slice(0, n).join(", ") : topicName(k));
 const isBackground = (k) => store.topics.background[k];
+// Topics in their order, background topics at the end.
+const telling = (topics) => [false, true].flatMap((grey) => topics.filter((k) => isBackground(k) === grey));
 // The largest topics of a profile that characterise it: without those of the whole collection.
 const tellingTopics = (profile, n) => topOf(profile, n + store.K).filter((k) => !isBackground(k)).slice(0, n);
 const titleOf = (d) => (store.documents.titles && store.documents.titles[d]) || store.documents.ids[d];

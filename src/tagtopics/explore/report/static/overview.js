@@ -66,7 +66,7 @@ function mapNote(map) {
 // Topics, tags and documents that pass the filter.
 function passingCards() {
   const docs = passed();
-  if (!filtered) return [card("Topics by share", store.pictures ? "Share of all parts of the photos." : "Share of all words.", topicRows(store.topics.share))];
+  if (!filtered) return [card("Topics by share", store.pictures ? "Share of all parts of the photos." : `Share of all words.${store.topics.background.some(Boolean) ? " Grey topics, at the end, are spread over the whole collection." : ""}`, topicRows(store.topics.share))];
   if (!docs.length) return [card("No documents", null, h("p", {}, "No document passes the filter. Remove a part of it."))];
   const share = new Float64Array(store.K);
   const tags = new Map();
@@ -119,7 +119,7 @@ function topicRows(share, n = store.K) {
       track(share[k] / most, topicHue(k)),
       h("span", { class: "figure", "data-value": share[k] }, percent(share[k])),
     );
-  return h("ol", { class: "topics" }, topOf(share, n).map((k) => h("li", {}, row(k))));
+  return h("ol", { class: "topics" }, telling(topOf(share, store.K)).slice(0, n).map((k) => h("li", {}, row(k))));
 }
 
 function groupCards(n) {
@@ -164,7 +164,7 @@ function topicsPage() {
   const first = orders.includes(asked) ? asked : "share";
   const box = h("div", { class: "decks" });
   const draw = (order) => {
-    const topics = order === "number" ? [...share.keys()] : topOf(order === "share" ? share : coherence, store.K);
+    const topics = order === "number" ? [...share.keys()] : telling(topOf(order === "share" ? share : coherence, store.K));
     box.replaceChildren(...topics.map(topicDeck));
   };
   draw(first);
