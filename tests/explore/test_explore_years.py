@@ -195,7 +195,7 @@ def test_points_have_the_colours_of_the_scale(themed: Watched, year: int) -> Non
     scale = scale_colours(page)
     points = points_of(ElementTree.fromstring(saved(page, "SVG")))
     assert points & set(scale) == {scale[year - FIRST]}
-    assert len(points) == 2  # those that do not pass the filter are faint
+    assert len(points) == 3  # those that do not pass the filter are faint, the others have rings
 
 
 def test_saved_maps_have_the_scale(themed: Watched) -> None:

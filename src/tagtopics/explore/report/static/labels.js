@@ -16,7 +16,7 @@ function mapLabels() {
       const width = Math.max(...lines.map((text) => measure.measureText(text).width));
       return [Math.min(width + 14, NAME_WIDTH), Math.max(lines.length * size * 1.18 + 5, 24)];
     };
-    return { make, sized, lines, x, y, from, reach, node: null, shown: false, dx: 0, dy: 0 };
+    return { make, sized, lines, x, y, from, reach, node: null, shown: false, faded: false, dx: 0, dy: 0 };
   };
   const first = topOf(counts, store.K)
     .filter((k) => counts[k] > 0)
@@ -28,11 +28,12 @@ function mapLabels() {
         link(topicHref(k), { class: isBackground(k) ? "name topic plain" : "name topic", vars },
           lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])),
         );
-      return label(make, lines, topics.x[k], topics.y[k], 0, size, 650, 1);
+      return { ...label(make, lines, topics.x[k], topics.y[k], 0, size, 650, 1), has: (d) => region[d] === k };
     });
   const second = tags.tags.map((t, i) => {
     const make = () => link(tagHref(t), { class: "name tag", title: tagFull(t) }, tagShort(t));
-    return label(make, [tagShort(t)], tags.x[i], tags.y[i], 1.25 + 0.012 * i, 12 * small, 400, 0);
+    const has = (d) => store.documents.tags[d].includes(t);
+    return { ...label(make, [tagShort(t)], tags.x[i], tags.y[i], 1.25 + 0.012 * i, 12 * small, 400, 0), has };
   });
   return [...first, ...second];
 }
@@ -94,6 +95,11 @@ class MapNames {
     return false;
   }
 
+  // Names of what no document of the filter has are faint.
+  fade(mask) {
+    const shown = mask ? passed() : null;
+    for (const label of this.labels) label.faded = Boolean(shown) && !shown.some(label.has);
+  }
   // Every chosen name where the view has it, with a line to its place if it is beside it.
   place() {
     const { map } = this;
@@ -102,6 +108,7 @@ class MapNames {
       if (!label.shown) continue;
       const [px, py] = map.toScreen(label.x, label.y);
       const [x, y] = [px + label.dx, py + label.dy];
+      label.node.classList.toggle("faded", label.faded);
       label.node.style.transform = `translate(${(x - label.width / 2).toFixed(1)}px, ${(y - label.height / 2).toFixed(1)}px)`;
       if (Math.abs(label.dx) > label.width / 2 || Math.abs(label.dy) > label.height / 2) {
         const edge = Math.min(label.width / 2 / Math.max(Math.abs(label.dx), 1e-9), label.height / 2 / Math.max(Math.abs(label.dy), 1e-9), 1);

@@ -2,6 +2,7 @@
 const SHORTS = (base64) => new Uint16Array(bytesOf(base64).buffer);
 const LEAST_ZOOM = 0.8;
 const MOST_ZOOM = 60;
+const MOST_RINGS = 2000; // documents that are ringed
 const MOST_STRETCH = 1.45; // of one direction against the other
 
 async function loadMap() {
@@ -29,9 +30,8 @@ class DocumentMap {
     const { x, y } = store.map;
     this.points = new Points(x, y);
     this.extent = extentOf(x, y);
-    this.zoom = 1;
     this.unit = [1, 1]; // pixels by width of the map, across and down
-    this.centre = this.middle();
+    this.lookAt(filter.area ? null : filtered);
     this.colourBy = stateOf().get("colour") === "year" && yearSpan() ? "year" : "topic";
     this.readView();
     this.hovered = -1;
@@ -47,7 +47,8 @@ class DocumentMap {
     });
     this.names = new MapNames(this);
     this.outline = s("path", {});
-    this.shade = s("svg", { class: "outline", "aria-hidden": "true" }, this.outline);
+    this.hits = s("g", { class: "hits" });
+    this.shade = s("svg", { class: "outline", "aria-hidden": "true" }, this.hits, this.outline);
     this.cardBox = h("div", { class: "hovercard", hidden: true, "aria-hidden": "true" });
     this.hint = h("p", { class: "hint", hidden: true }, "Hold Ctrl to zoom with the wheel, or click the map first.");
     this.lassoButton = this.tool("Lasso", "Draw around documents to select them (or hold Shift and drag)", () =>
@@ -132,6 +133,7 @@ class DocumentMap {
     const view = { x: this.centre.x, y: this.centre.y, scaleX: this.scaleX * ratio, scaleY: this.scaleY * ratio };
     points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, this.radius * ratio);
     this.context.putImageData(this.image, 0, 0);
+    this.hits.replaceChildren(...this.rings());
     if (this.moving) return this.names.follow();
     this.names.choose();
     this.node.dataset.rest = "yes";
@@ -171,7 +173,27 @@ class DocumentMap {
     const { rank } = this.points;
     if (!mask) rank.fill(1);
     else for (let i = 0; i < rank.length; i++) rank[i] = mask[i] ? 1 : 0;
+    this.names.fade(mask);
     this.redraw();
+  }
+  // What passes the filter, ringed and above the names, unless it is too much to be overlooked.
+  rings() {
+    if (!filtered) return [];
+    const shown = passed();
+    if (shown.length > MOST_RINGS) return [];
+    const paths = new Map();
+    for (const i of shown) {
+      const [px, py] = this.toScreen(this.points.x[i], this.points.y[i]);
+      const colour = rgbOf(this.points.colours[i]);
+      paths.set(colour, `${paths.get(colour) || ""}M${px.toFixed(1)} ${py.toFixed(1)}h0`);
+    }
+    const width = Math.max(2.6 * this.radius, 6);
+    const line = (d, stroke, wide) => s("path", { d, stroke, "stroke-width": wide, "stroke-linecap": "round", fill: "none" });
+    const ink = plainColour(getComputedStyle(document.body).color);
+    return [
+      line([...paths.values()].join(""), ink, width + 2.5),
+      ...[...paths].map(([colour, d]) => line(d, colour, width)),
+    ];
   }
 
   // ---------------------------------------------------------------------------------- sharing
@@ -201,6 +223,7 @@ class DocumentMap {
       s("rect", { width, height, fill: rgbOf(this.ground) }),
       faintFirst.map(([colour, parts]) => s("path", { d: parts.join(""), stroke: rgbOf(colour), ...stroke })),
       this.names.drawn(rgbOf(this.ground)),
+      this.rings(),
       this.scale && fill(this.scale.cloneNode(true), { x: width - SCALE.width - 8, y: 8 }, []),
     );
   }
@@ -219,6 +242,18 @@ class DocumentMap {
     this.centre.y += y - ny;
     this.moveBy(0, 0);
   }
+  // The view that fits some documents, or all; the address only has another one.
+  lookAt(mask) {
+    const { x, y } = this.points;
+    const some = mask ? [...x.keys()].filter((i) => mask[i]) : [];
+    const { left, right, top, bottom } = some.length ? extentOf(some.map((i) => x[i]), some.map((i) => y[i])) : this.extent;
+    const part = (whole, own) => whole / Math.max(own * 1.15, 1e-6);
+    const zoom = Math.min(part(this.extent.right - this.extent.left, right - left), part(this.extent.bottom - this.extent.top, bottom - top));
+    this.home = { x: (left + right) / 2, y: (top + bottom) / 2, zoom: some.length ? Math.min(Math.max(zoom, 1), 8) : 1 };
+    if (this.home.zoom === 1) Object.assign(this.home, this.middle());
+    this.centre = { x: this.home.x, y: this.home.y };
+    this.zoom = this.home.zoom;
+  }
   fit() {
     this.zoom = 1;
     this.centre = this.middle();
@@ -229,10 +264,8 @@ class DocumentMap {
   // The part of the map in view, as the address has it: centre and zoom.
   keepView() {
     if (!this.node.isConnected) return;
-    const { x, y } = this.middle();
-    const all = this.zoom === 1 && Math.hypot(this.centre.x - x, this.centre.y - y) < 1e-6;
-    const view = [this.centre.x.toFixed(4), this.centre.y.toFixed(4), this.zoom.toFixed(2)].join(" ");
-    keepState("view", all ? "" : view, "");
+    const text = ({ x, y }, zoom) => [x.toFixed(4), y.toFixed(4), zoom.toFixed(2)].join(" ");
+    keepState("view", text(this.centre, this.zoom), text(this.home, this.home.zoom));
   }
   readView() {
     const view = (stateOf().get("view") || "").split(" ").map(Number);

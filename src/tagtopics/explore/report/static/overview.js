@@ -2,8 +2,15 @@
 function overviewPage() {
   const map = new DocumentMap();
   const side = h("div", { class: "side" });
+  let seen = filtered;
+  let given = filtering && stateOf().has("view"); // the view of a filter whose texts are still searched
   const draw = () => {
     map.brush(filtered);
+    if (seen !== filtered) {
+      if (!filter.area && !given) map.lookAt(filtered);
+      [seen, given] = [filtered, false];
+      map.keepView();
+    }
     side.replaceChildren(...passingCards());
   };
   followFilter(map.node, draw, () => map.watcher.disconnect());
@@ -77,9 +84,11 @@ function passingCards() {
     for (let k = 0; k < store.K; k++) share[k] += weight * store.docRoots[d * store.K + k] ** 2;
     store.documents.tags[d].forEach((t) => tags.set(t, (tags.get(t) || 0) + 1));
   }
+  const lift = share.map((x, k) => x / tokens / Math.max(store.topics.share[k], 1e-12));
   const best = [...tags].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 24);
   return [
-    card("Topics", store.pictures ? "Share of all parts of these photos." : "Share of the words of these documents.", topicRows(share.map((x) => x / tokens), 12)),
+    card("Topics", `Share of ${store.pictures ? "all parts of these photos" : "the words of these documents"}, and how many times that of all documents.`,
+      topicRows(share.map((x) => x / tokens), 12, lift)),
     best.length ? card("Tags", "Numbers of these documents.", h("p", { class: "chips" }, best.map(([t, n]) => tagChip(t, whole(n))))) : null,
     card(plural(docs.length, "document"), null, growing(docs, (d) => documentRow(d), 10)),
   ].filter(Boolean);
@@ -110,16 +119,18 @@ function figures() {
   );
 }
 
-function topicRows(share, n = store.K) {
+// With a lift for each, those that are more than elsewhere come first, by their part in the divergence.
+function topicRows(share, n = store.K, lift = null) {
   const most = Math.max(...share, 1e-12);
+  const weight = lift ? share.map((x, k) => x * Math.log(Math.max(lift[k], 1e-12))) : share;
   const row = (k) =>
     link(topicHref(k), {},
       badge(k),
       h("span", { class: "said", title: topicLabel(k, 4) }, topicName(k)),
       track(share[k] / most, topicHue(k)),
-      h("span", { class: "figure", "data-value": share[k] }, percent(share[k])),
+      h("span", { class: "figure", "data-value": share[k] }, percent(share[k]) + (lift ? `  ${times(lift[k])}` : "")),
     );
-  return h("ol", { class: "topics" }, telling(topOf(share, store.K)).slice(0, n).map((k) => h("li", {}, row(k))));
+  return h("ol", { class: "topics" }, telling(topOf(weight, store.K)).slice(0, n).map((k) => h("li", {}, row(k))));
 }
 
 function groupCards(n) {
