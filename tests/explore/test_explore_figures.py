@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations, islice
@@ -301,11 +302,20 @@ def test_pages_show_the_numbers_of_tags_and_groups(shown: Shown, page: Watched) 
         figures = shown.pages[address]
         lead = page.go(address).locator(".lead").inner_text()
         assert f"{figures['documents']:,} document" in lead
+        own = shown.profiles[shown.tag[unquote(address.rsplit("/", 1)[1])]]
+        lift = own / shown.share
+        weight = np.where(
+            (own < 0.03) | (lift < 1.2) | shown.model.background_topics(), 0, own * np.log(lift)
+        )
+        expected = [k for k in np.argsort(-weight)[:2] if weight[k] > 1e-3]
+        said = [float(x) for x in re.findall(r"×([\d.]+)", lead)]
+        assert said[: len(expected)] == pytest.approx(lift[expected], rel=0.05, abs=0.06)
+        assert all(shown.model.topic_names()[k] in lead for k in expected)
         topics = page.page.evaluate(_BARS, "Topics")
         assert all(_same(text, p) for (_, text), (_, p) in zip(topics, figures["topics"], strict=True))
         words = [text for _, text in page.page.evaluate(_BARS, "Words")]
         assert len(words) == len(figures["words"])
-        for text, (_, n) in zip(words, figures["words"], strict=True):
+        for text, n in zip(words, sorted((n for _, n in figures["words"]), reverse=True), strict=True):
             assert text != "0"
             assert n < 0.05 if text == "<0.1" else abs(_number(text) - n) < (0.06 if n < 9.95 else 0.51)
         near = page.page.locator(".neighbours .figure").all_inner_texts()

@@ -19,7 +19,7 @@ function documentPage(d) {
   return [
     hero(store.pictures ? "Photo" : "Document", h("bdi", {}, titleOf(d)),
       sourceLine(d),
-      lead(`A ${what} with ${plural(tags.length, "tag")}`, mostlyAbout(topics)),
+      lead(`A ${what} with ${plural(tags.length, "tag")}`, moreAbout(topics)),
       ribbon(topics),
     ),
     h("div", { class: "split wide-left" },

@@ -5,6 +5,7 @@ function tagPage(t) {
     const value = store.tags.credits[t][i];
     return { label: h("bdi", {}, store.words.names[w]), value, text: tokens(value), href: wordHref(w) };
   });
+  rows.sort((a, b) => b.value - a.value);
   const n = store.tags.documents[t];
   const parts = store.pictures ? "parts of photos" : "words";
   return [
@@ -12,7 +13,7 @@ function tagPage(t) {
       tagInThesaurus(t) ? h("p", { class: "source" }, h("bdi", {}, store.tags.names[t])) : null,
       lead(
         `${plural(n, "document")} ${n === 1 ? "has" : "have"} this tag`,
-        mostlyAbout(tagProfile(t)),
+        moreAbout(tagProfile(t)),
         " · ",
         link(groupHref([t]), {}, "compare with other tags"),
       ),
@@ -26,7 +27,7 @@ function tagPage(t) {
       h("div", {},
         rows.length && !store.pictures
           ? card("Credited words",
-              "Most characteristic first; the number is how many occurrences are credited to this tag.",
+              "The most characteristic ones, by how many occurrences are credited to this tag.",
               bars(rows, { name: "Words" }),
             )
           : null,
@@ -37,12 +38,13 @@ function tagPage(t) {
   ];
 }
 
-// "; mostly about A (40 %) and B (20 %)": background topics do not count.
-function mostlyAbout(profile) {
-  const best = tellingTopics(profile, 2).filter((k) => profile[k] >= 0.05);
-  if (!best.length) return ".";
-  const [one, other] = best.map((k) => `${topicName(k)} (${percent(profile[k])})`);
-  return other === undefined ? `; mostly about ${one}.` : `; mostly about ${one} and ${other}.`;
+// "; more than others about A (40 %, ×5.0) and B (20 %, ×2.1)": background topics do not count.
+function moreAbout(profile) {
+  const lift = (k) => profile[k] / store.topics.share[k];
+  const weight = profile.map((p, k) => (isBackground(k) || p < 0.03 || lift(k) < 1.2 ? 0 : p * Math.log(lift(k))));
+  const best = topOf(weight, 2).filter((k) => weight[k] > 0);
+  const about = best.map((k) => `${topicName(k)} (${percent(profile[k])}, ${times(lift(k))})`);
+  return about.length ? `; more than the collection about ${about.join(" and ")}.` : ".";
 }
 
 // Two tags: the credited words that one has and the other has not, or less of.
