@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics._typing import Bool, Float64
+from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.recipe import TextRecipe

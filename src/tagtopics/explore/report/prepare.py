@@ -107,8 +107,6 @@ def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
     }
 
 
-
-
 def near_topics(data: TopicData) -> tuple[Int64, Float64]:
     """Return (K, n): the topics whose words are most similar to those of each, and by how much.
 
