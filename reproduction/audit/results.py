@@ -3,6 +3,7 @@
     python -m reproduction.audit.results noise reuters 0 1 ...       planted wrong and missing tags, ours
     python -m reproduction.audit.results corrected reuters 0 ...     micro F1 after corrections
     python -m reproduction.audit.results cleanlab reuters 0 1 ...    the same errors with cleanlab
+    python -m reproduction.audit.results noise_frequent,cleanlab_frequent reuters 0    wrong tags by frequency
     python -m reproduction.audit.results seconds reuters 0           seconds of both, one after the other
     python -m reproduction.audit.results duplicates reuters 0 ...    planted duplicates
     python -m reproduction.audit.results variants reuters 0 ...      planted duplicates with similar names
@@ -25,7 +26,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ import reproduction
 import tagtopics as tt
 from tagtopics.analysis.audit.audit import _recommender_for
 from tagtopics.analysis.audit.duplicates import duplicate_tags
-from tagtopics.analysis.audit.names import spelling_pairs
+from tagtopics.analysis.audit.names import name_words, spelling_pairs
 from tagtopics.analysis.audit.taggings import collect_taggings, doubtful_taggings, missing_taggings
 from tagtopics.corpus.splits import train_test
 
@@ -73,18 +74,23 @@ def read(name: str) -> tt.Corpus:
     return replace(corpus, tag_names=tuple(unique))
 
 
-def planted(corpus: tt.Corpus, seed: int) -> tuple[tt.Corpus, Any, Any]:
+def planted(corpus: tt.Corpus, seed: int, frequent: bool = False) -> tuple[tt.Corpus, Any, Any]:
     """Return a corpus without some taggings and with random others, and the keys of both.
 
     The key of a tagging is document times number of tags plus tag. Removed ones are drawn from all taggings,
-    added ones from all pairs of a document and a tag that it does not have.
+    added ones from all pairs of a document and a tag that it does not have; with `frequent`, tags are drawn
+    by the number of their documents.
     """
     generator = np.random.default_rng(seed)
     D, T = corpus.tags.shape
     keys = np.repeat(np.arange(D), np.diff(corpus.tags.indptr)) * T + corpus.tags.indices
     n = round(SHARE * len(keys))
     gone = generator.permutation(len(keys))[:n]
-    drawn = np.unique(generator.integers(0, D * T, 4 * n + 100))
+    if frequent:
+        tags = corpus.tags.indices[generator.integers(0, len(keys), 4 * n + 100)]
+        drawn = np.unique(generator.integers(0, D, len(tags)) * T + tags)
+    else:
+        drawn = np.unique(generator.integers(0, D * T, 4 * n + 100))
     added = generator.permutation(np.setdiff1d(drawn, keys))[:n]
     new = np.sort(np.concatenate([np.delete(keys, gone), added]))
     tags = sp.csr_array((np.ones(len(new), np.int8), (new // T, new % T)), shape=(D, T))
@@ -101,9 +107,11 @@ def average_precision(keys: Any, scores: Any, true: Any) -> float:
 
 
 @lru_cache(maxsize=1)
-def audited(name: str, seed: int) -> tuple[Any, dict[str, Any], dict[str, Any], tuple[float, float]]:
+def audited(
+    name: str, seed: int, frequent: bool = False
+) -> tuple[Any, dict[str, Any], dict[str, Any], tuple[float, float]]:
     """Return a model, the keys and scores of doubtful and missing taggings, and seconds to fit and audit."""
-    noisy, topics = noisy_parts(name, seed)[0], topics_of(name)
+    noisy, topics = noisy_parts(name, seed, frequent)[0], topics_of(name)
     began = time.process_time()
     model = copy(topics[0]).fit_recommender(noisy)
     fitted = time.process_time()
@@ -129,7 +137,8 @@ def findings(model: Any, noisy: tt.Corpus) -> tuple[dict[str, Any], dict[str, An
     doc_topic = model.transform(noisy)
     recommender = _recommender_for(model, noisy, noisy.counts, doc_topic)
     assert recommender is not None
-    taggings = collect_taggings(noisy, recommender, noisy.counts, doc_topic)
+    names = name_words(noisy, noisy.tag_names)
+    taggings = collect_taggings(noisy, recommender, noisy.counts, doc_topic, names)
     found = {"doubtful": doubtful_taggings(taggings), "missing": missing_taggings(taggings)}
     keys = {kind: verdicts.docs * noisy.n_tags + verdicts.tags for kind, verdicts in found.items()}
     return keys, {kind: verdicts.scores for kind, verdicts in found.items()}
@@ -144,19 +153,20 @@ def clean_parts(name: str) -> tuple[tt.Corpus, tt.Corpus]:
 
 
 @lru_cache(maxsize=1)
-def noisy_parts(name: str, seed: int) -> tuple[tt.Corpus, tt.Corpus, dict[str, Any]]:
+def noisy_parts(name: str, seed: int, frequent: bool = False) -> tuple[tt.Corpus, tt.Corpus, dict[str, Any]]:
     """Return the training part with planted errors, the clean test part, and the errors by kind."""
     train, test = clean_parts(name)
-    noisy, added, removed = planted(train, seed)
+    noisy, added, removed = planted(train, seed, frequent)
     return noisy, test, {"doubtful": added, "missing": removed}
 
 
-def measure_noise(name: str, seed: int) -> dict[str, Any]:
+def measure_noise(name: str, seed: int, frequent: bool = False) -> dict[str, Any]:
     """Return our figures for one corpus and one seed."""
-    noisy, _, truth = noisy_parts(name, seed)
-    _, keys, scores, (fit, audit) = audited(name, seed)
+    noisy, _, truth = noisy_parts(name, seed, frequent)
+    _, keys, scores, (fit, audit) = audited(name, seed, frequent)
     return {
-        "what": "noise", "corpus": name, "seed": seed, "n_planted": len(truth["doubtful"]),
+        "what": "noise_frequent" if frequent else "noise", "corpus": name, "seed": seed,
+        "n_planted": len(truth["doubtful"]),
         "n_docs": noisy.n_docs, "n_tags": noisy.n_tags, "fit_seconds": fit, "audit_seconds": audit,
         **{kind: average_precision(keys[kind], scores[kind], truth[kind]) for kind in keys},
         "reliability": {kind: reliability(scores[kind], np.isin(keys[kind], truth[kind])) for kind in keys},
@@ -226,12 +236,12 @@ def micro_f1(model: Any, test: tt.Corpus) -> float:
 # ----------------------------------------------------------------------------------------------- cleanlab
 
 
-def measure_cleanlab(name: str, seed: int) -> dict[str, Any]:
+def measure_cleanlab(name: str, seed: int, frequent: bool = False) -> dict[str, Any]:
     """Return the figures of cleanlab for the same planted errors."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
     whole = read(name)
-    noisy, added, removed = planted(whole.select(train_test(whole, 0)[0]), seed)
+    noisy, added, removed = planted(whole.select(train_test(whole, 0)[0]), seed, frequent)
     began = time.process_time()
     X = sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(noisy.counts), dtype=np.float32)
     model = Ridge(X) if noisy.n_tags > MANY_TAGS else Logistic(X)
@@ -251,7 +261,8 @@ def measure_cleanlab(name: str, seed: int) -> dict[str, Any]:
         worst = np.argpartition(quality.ravel()[absent], 4_000_000)[:4_000_000]
         absent = absent[worst]
     return {
-        "what": "cleanlab", "corpus": name, "seed": seed, "model": type(model).__name__, "setting": best,
+        "what": "cleanlab_frequent" if frequent else "cleanlab", "corpus": name, "seed": seed,
+        "model": type(model).__name__, "setting": best,
         "tune_seconds": tuned - began, "seconds": done - tuned,
         "doubtful": average_precision(there, -quality.ravel()[there], added),
         "missing": average_precision(absent, -quality.ravel()[absent], removed),
@@ -445,8 +456,10 @@ def with_halves(
 
 MEASURES = {
     "noise": measure_noise,
+    "noise_frequent": partial(measure_noise, frequent=True),
     "corrected": measure_corrected,
     "cleanlab": measure_cleanlab,
+    "cleanlab_frequent": partial(measure_cleanlab, frequent=True),
     "seconds": measure_seconds,
     "duplicates": measure_duplicates,
     "variants": measure_variants,

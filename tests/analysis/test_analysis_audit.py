@@ -92,6 +92,7 @@ def test_useless_tags_are_found() -> None:
     found = tt.audit(tt.TTM(6, random_state=0, max_iter=20).fit(corpus), corpus)
     dead = {f.tag: f.score for f in found if f.kind == "dead"}
     assert dead["none"] == 1
+    assert max(score for tag, score in dead.items() if tag != "none") < 1
     assert {"chance", "twin"} & set(dead)
     assert not set(dead) & set(corpus.tag_names[:6])
     broad = [f for f in found if f.kind == "broad"]
@@ -100,6 +101,50 @@ def test_useless_tags_are_found() -> None:
     (pair,) = [f for f in found if f.kind == "inseparable"]
     assert (pair.tag, pair.other) == ("twin", "other twin")
     assert pair.score == pytest.approx((twin.sum() + 1) / (twin.sum() + 2))
+
+
+def test_a_tag_whose_name_is_in_its_texts_is_not_without_telling_words() -> None:
+    plain = tt.make_tagged_corpus(n_docs=200, n_words=150, n_groups=0, n_topics=6, n_tags=6, seed=1).corpus
+    texts = [" ".join(np.repeat(plain.vocabulary, row)) for row in plain.counts.toarray()]
+    lists = [list(plain.tags_of(row)) for row in range(200)]
+    for row in np.random.default_rng(0).permutation(200)[:12]:
+        lists[row] += ["Computer crime", "Anything else"]
+        texts[row] += " crimes with computers"
+    corpus = tt.read_corpus(texts, tags=lists)
+    model = tt.TTM(6, random_state=0, max_iter=20).fit(corpus)
+    dead = {f.tag: f.score for f in tt.audit(model, corpus, kinds=["dead"])}
+    assert "Computer crime" not in dead
+    assert 0 < max(dead.values(), default=0.5) < 1
+
+
+def test_names_of_a_thesaurus_are_evidence() -> None:
+    """Tags that are numbers, with names in a thesaurus, are judged as tags that are names."""
+    docstrings = tt.load_dataset("docstrings")
+    plain = docstrings.select(np.arange(0, docstrings.n_docs, 8))
+    kept = np.array([":" in name for name in plain.tag_names])
+    names = [name.replace(":", " ").replace(".", " ") for name in plain.tag_names]
+    texts = [" ".join(np.repeat(plain.vocabulary, row)) for row in plain.counts.toarray()]
+    named = replace(plain, texts=tuple(texts), tag_names=tuple(names))
+    ids = tuple(f"n{i}" for i in range(len(names)))
+    numbered = tt.with_thesaurus(replace(named, tag_names=ids), dict(zip(ids, names, strict=True)))
+    assert kept.any()
+    model = tt.TTM(10, random_state=0, max_iter=20).fit_topics(plain)
+    kinds = ["doubtful", "missing", "dead", "inseparable"]
+    found = [
+        [(f.kind, f.row, f.score) for f in tt.audit(model, corpus, kinds=kinds)]
+        for corpus in (named, numbered)
+    ]
+    assert found[0] == found[1] != []
+
+
+def test_refused_findings_are_not_found_again(papers: tuple[tt.Corpus, Any]) -> None:
+    corpus, model = papers
+    found = tt.audit(model, corpus)
+    refused = [Change(f.change, f.tag, f.document, f.row, f.other) for f in found[::2]]
+    again = tt.audit(model, corpus, refused=refused)
+    assert 0 < len(again) < len(found)
+    assert set(again) <= set(found[1::2])
+    assert {f.kind for f in found[1::2]} == {f.kind for f in again}
 
 
 @pytest.mark.filterwarnings("ignore::tagtopics.errors.CorpusWarning")

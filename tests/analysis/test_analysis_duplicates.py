@@ -17,7 +17,7 @@ from tagtopics.analysis.audit.duplicates import (
     largest,
     weighted_words,
 )
-from tagtopics.analysis.audit.names import spelling_pairs
+from tagtopics.analysis.audit.names import content_stems, differ_in_words, spelling_pairs
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +100,33 @@ def test_tags_on_the_same_documents_are_no_duplicates(halves: tt.Corpus) -> None
     }
     always = frozenset(("base:dtype", "subpackage:numpy.dtypes"))  # on exactly the same documents
     assert pairs.get(always, 0) < 0.05
+
+
+def test_headings_that_differ_in_words_of_the_texts_are_not_merged(halves: tt.Corpus) -> None:
+    """Two halves of a tag, which are used alike, under names as `urban planning` and `urban development`."""
+    names = [*halves.tag_names]
+    names[names.index("subpackage:scipy.stats")] = "subpackage:random distribution"
+    names[-1] = "subpackage:random sample"
+    found = duplicate_tags(replace(halves, tag_names=tuple(names)))
+    pairs = {frozenset((names[a], names[b])) for a, b in zip(found.tags, found.others, strict=True)}
+    assert pairs
+    assert frozenset(("subpackage:random distribution", "subpackage:random sample")) not in pairs
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "different"),
+    [
+        ("Urban planning", "Urban development", True),
+        ("Urban planning", "Urban planning law", True),
+        ("Urban planning", "planning, urban", False),
+        ("Urban planning", "Stadtplanung", False),  # no text has the word
+        ("Plan (urban)", "Plan", False),
+        ("kind:plans", "plan", False),
+    ],
+)
+def test_names_differ_in_known_words(one: str, other: str, different: bool) -> None:
+    known = frozenset().union(*map(content_stems, ("urban planning law", "development", "plan")))
+    assert differ_in_words(one, other, known) == differ_in_words(other, one, known) == different
 
 
 def test_unity_is_the_similarity_between_tags_over_that_within(halves: tt.Corpus) -> None:

@@ -11,13 +11,13 @@ import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.analysis.audit.duplicates import weighted_words
+from tagtopics.analysis.audit.names import name_words
 from tagtopics.analysis.audit.taggings import (
     Taggings,
     _batches,
     _best_entries,
     _best_scores,
     _both_sorts,
-    _closeness,
     _curved_margins,
     _entries,
     _omitted_share,
@@ -49,10 +49,15 @@ def planted() -> tuple[tt.Corpus, Any, set[tuple[int, int]], set[tuple[int, int]
     return noisy, model, {tuple(pair) for pair in added.tolist()}, {tuple(pair) for pair in removed.tolist()}
 
 
+def collected(corpus: tt.Corpus, recommender: Any, doc_topic: Any) -> Taggings:
+    names = name_words(corpus, corpus.tag_names)
+    return collect_taggings(corpus, recommender, corpus.counts, doc_topic, names)
+
+
 @pytest.fixture(scope="module")
 def taggings(planted: Any) -> Taggings:
     corpus, model, _, _ = planted
-    return collect_taggings(corpus, model.recommender_, corpus.counts, model.transform(corpus))
+    return collected(corpus, model.recommender_, model.transform(corpus))
 
 
 def test_every_tagging_is_collected_once(planted: Any, taggings: Taggings) -> None:
@@ -98,7 +103,7 @@ def test_documents_without_tags_get_random_ones(planted: Any) -> None:
     part = replace(corpus, tags=sp.csr_array(tags))
     doc_topic = model.transform(part)
     trained = fit_recommender(part.counts, part.tags, doc_topic, part.tag_names)
-    found = collect_taggings(part, trained, part.counts, doc_topic)
+    found = collected(part, trained, doc_topic)
     n_random = np.bincount(found.docs[found.random], minlength=corpus.n_docs)
     assert n_random[200:].mean() == pytest.approx(n_random[:200].mean(), rel=0.5)
 
@@ -118,7 +123,8 @@ def test_closeness_leaves_the_document_out(
         assert taggings.signals[i, 13] == pytest.approx(cosine)
         assert taggings.signals[i, 14] == pytest.approx(np.log(ratio))
     monkeypatch.setattr("tagtopics.analysis.audit.taggings._SMALL_TABLE", 0)
-    assert _closeness(corpus, taggings) == pytest.approx(taggings.signals[:, 13:])
+    again = collected(corpus, planted[1].recommender_, planted[1].transform(corpus))
+    assert again.signals == pytest.approx(taggings.signals)
 
 
 def test_ranks_count_the_better_candidates(taggings: Taggings) -> None:
@@ -186,30 +192,85 @@ def test_a_tag_on_one_document_is_not_judged(planted: Any) -> None:
     )
     single = replace(corpus, tags=tags, tag_names=(*corpus.tag_names, "once"))
     model: Any = tt.TTM(8, random_state=0, max_iter=5).fit(single)
-    pairs = collect_taggings(single, model.recommender_, single.counts, model.transform(single))
+    pairs = collected(single, model.recommender_, model.transform(single))
     assert corpus.n_tags not in doubtful_taggings(pairs).tags
 
 
 def test_the_words_of_a_name_in_the_text_are_a_signal() -> None:
-    texts = ["red apples and pears", "green pears", "blue sea", "the sea at night"] * 3
-    lists = [["apple pie"], ["pear"], ["sea"], ["sea"]] * 3
+    texts = ["red apples and pears", "green pears", "blue sea, constructed", "the sea at night"] * 3
+    lists = [["apple pie"], ["pear"], ["sea (water)", "construction"], ["sea (water)"]] * 3
     corpus = tt.read_corpus(texts, tags=lists)
     model: Any = tt.TTM(2, random_state=0, max_iter=5).fit(corpus)
-    pairs = collect_taggings(corpus, model.recommender_, corpus.counts, model.transform(corpus))
+    pairs = collected(corpus, model.recommender_, model.transform(corpus))
     named = {
         (int(d), corpus.tag_names[t]): value
         for d, t, value in zip(pairs.docs, pairs.tags, pairs.signals[:, 7], strict=True)
     }
-    assert named[0, "apple pie"] == 0.5  # apples, but no pie
+    assert named[0, "apple pie"] == pytest.approx(np.log(13 / 4) / (np.log(13 / 4) + np.log(13)), abs=1e-4)
     assert named[0, "pear"] == 1.0
-    assert named[2, "sea"] == 1.0
+    assert named[2, "sea (water)"] == 1.0
+    assert named[2, "construction"] == 1.0
+
+
+@pytest.fixture(scope="module")
+def rare_headings() -> tt.Corpus:
+    """Texts of eight topics, with 60 headings on two random documents each; the first has their names.
+
+    They are as real headings: nothing else in the second document suggests them.
+    """
+    corpus = tt.make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=12, seed=1).corpus
+    names = [f"{a}{a}{b}{b} of {b}{a}{b}{a}" for a in "aeiou" for b in "bcdfghklmnpr"]
+    rows = np.random.default_rng(3).permutation(300)[: 2 * len(names)].reshape(-1, 2)
+    texts = [" ".join(np.repeat(corpus.vocabulary, row)) for row in corpus.counts.toarray()]
+    lists = [list(corpus.tags_of(row)) for row in range(300)]
+    for name, (one, other) in zip(names, rows.tolist(), strict=True):
+        texts[one] += f" {name}"
+        lists[one].append(name)
+        lists[other].append(name)
+    return tt.read_corpus(texts, tags=lists)
+
+
+def test_a_tag_whose_name_is_in_the_text_is_not_doubtful(rare_headings: tt.Corpus) -> None:
+    model: Any = tt.TTM(8, random_state=0, max_iter=20).fit(rare_headings)
+    found = tt.audit(model, rare_headings, kinds=["doubtful"], min_score=0)
+    texts = rare_headings.texts
+    assert texts is not None
+    rare = [f for f in found if " of " in f.tag]
+    assert len(rare) >= 30
+    assert [f for f in rare if f.row is not None and f.tag in texts[f.row]] == []
+
+
+def test_few_documents_give_no_high_score(taggings: Taggings) -> None:
+    """With the same signals, a tag on two documents gets half the score of one on thousands."""
+    few, many = (
+        doubtful_taggings(taggings._replace(n_others=np.full(len(taggings.docs), n))) for n in (1.0, 1e6)
+    )
+    assert many.scores[0] > 0.6
+    assert few.scores == pytest.approx(many.scores / 2, rel=1e-5)
+    assert few.docs.tolist() == many.docs.tolist()
+
+
+def test_texts_that_are_like_those_with_the_name_support_a_tag() -> None:
+    """Two headings on two documents each; the one fits the subject of those that mention its name."""
+    sea, city = "plankton tide coral reef salt fish", "tram bus street station traffic ticket"
+    texts = [*([f"{sea} oceanography"] * 20), *([city] * 20), sea, city]
+    lists = [*([["sea"]] * 20), *([["city"]] * 20), ["sea", "Oceanography"], ["city", "Oceanography"]]
+    corpus = tt.read_corpus(texts, tags=lists)
+    model: Any = tt.TTM(2, random_state=0, max_iter=20).fit(corpus)
+    pairs = collected(corpus, model.recommender_, model.transform(corpus))
+    heading = corpus.tag_names.index("Oceanography")
+    signals = {
+        int(d): row for d, t, row in zip(pairs.docs, pairs.tags, pairs.signals, strict=True) if t == heading
+    }
+    for column in (15, 16, 17):
+        assert signals[40][column] > signals[41][column] + 0.5
 
 
 def test_the_number_of_threads_does_not_matter(planted: Any, taggings: Taggings) -> None:
     corpus, model, _, _ = planted
     for threads in (1, 3):
         with thread_limit(threads):
-            again = collect_taggings(corpus, model.recommender_, corpus.counts, model.transform(corpus))
+            again = collected(corpus, model.recommender_, model.transform(corpus))
         assert all(np.array_equal(a, b) for a, b in zip(taggings, again, strict=True))
 
 
@@ -229,7 +290,7 @@ def test_answers_of_neighbours_are_signals_too(planted: Any, monkeypatch: pytest
     theta = model.transform(corpus)
     asking = fit_recommender(corpus.counts, corpus.tags, theta, corpus.tag_names)
     assert not len(asking.coefficients)
-    found = collect_taggings(corpus, asking, corpus.counts, theta)
+    found = collected(corpus, asking, theta)
     trained = np.flatnonzero(np.isin(found.docs, asking.rows))
     for i in np.random.default_rng(0).permutation(trained)[:60]:
         without = asking._leave_one_out_features(np.flatnonzero(asking.rows == found.docs[i]))[0]

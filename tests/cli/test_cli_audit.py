@@ -66,6 +66,19 @@ def test_changes_are_written_accepted_and_applied(folder: Path, tmp_path: Path) 
     assert not (tmp_path / "p").exists()
 
 
+def test_refused_changes_are_not_found_again(folder: Path, tmp_path: Path) -> None:
+    csv, options = tmp_path / "c.csv", ("--topics", 6, "--iterations", 20, "--json")
+    first = run("audit", folder, *options, "--changes", csv).json()["findings"]
+    lines = csv.read_text().splitlines()
+    csv.write_text("\n".join([lines[0], f"no{lines[1]}", f"yes{lines[2]}", *lines[3:]]) + "\n")
+    again = run("audit", folder, *options, "--decided", csv)
+    assert again.code == 0, again.err
+    assert again.json()["findings"] == first[1:]
+    missing = run("audit", folder, "--decided", tmp_path / "nothing.csv")
+    assert missing.code == 2
+    assert "no such file" in missing.err
+
+
 def test_apply_reads_the_collection_as_named(tmp_path: Path) -> None:
     (tmp_path / "changes.csv").write_text("accept,change,tag,other\nyes,merge,new,old\n")
     source, out = tmp_path / "c.csv", tmp_path / "o.csv"

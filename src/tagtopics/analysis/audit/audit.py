@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -12,11 +12,13 @@ import scipy.sparse as sp
 from scipy.special import ndtr
 
 from tagtopics._typing import CSR, Float32, Float64, Int64
-from tagtopics.analysis.audit.changes import KINDS, Finding
+from tagtopics.analysis.audit.changes import KINDS, Change, Finding
 from tagtopics.analysis.audit.duplicates import Scored, duplicate_tags
+from tagtopics.analysis.audit.names import NameWords, differ_in_words, name_words
 from tagtopics.analysis.audit.taggings import Taggings, collect_taggings, doubtful_taggings, missing_taggings
 from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.tags import bare_name, kind_of
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import thread_limit
 from tagtopics.models.base import TopicModel
@@ -36,13 +38,16 @@ def audit(
     kinds: Sequence[str] = KINDS,
     min_score: float = 0.05,
     n_words: int = 5,
+    refused: Collection[Change] = (),
     on_progress: OnProgress = lambda share: None,
 ) -> list[Finding]:
     """Return what may be wrong with the tags of a corpus, each with a score and a proposed change.
 
     Every document is judged by the others: what the recommender predicts without it, in closed form, and how
-    often the tag occurs with the document's other tags elsewhere. Neither the model nor the corpus changes.
-    If the recommender of the model was trained on other documents or tags, one is trained for the audit.
+    often the tag occurs with the document's other tags elsewhere. The names of tags are those of the
+    thesaurus, if there is one; a tag whose name is in the text is not doubtful. Neither the model nor the
+    corpus changes. If the recommender of the model was trained on other documents or tags, one is trained for
+    the audit.
 
     Args:
         model: a fitted model, best of this corpus.
@@ -50,6 +55,7 @@ def audit(
         kinds: what to look for; see `Finding`.
         min_score: leave out findings with a lower score, from 0 to 1.
         n_words: words given with each finding, at most.
+        refused: changes that were refused before, as `refused_changes` reads them; they are not found again.
         on_progress: called with the share of the work done, from 0 to 1.
 
     Returns:
@@ -60,27 +66,43 @@ def audit(
         return []
     counts = align_words(model, corpus)
     doc_topic = model.transform(corpus)
+    names = name_words(corpus, _names_of(model, corpus))
     search: dict[str, Callable[[], Scored]] = {
-        "duplicate": lambda: duplicate_tags(corpus),
+        "duplicate": lambda: duplicate_tags(corpus, names),
         "broad": lambda: _broad_tags(corpus, doc_topic),
-        "inseparable": lambda: _inseparable_tags(corpus),
+        "inseparable": lambda: _inseparable_tags(corpus, names),
     }
     if {"doubtful", "missing", "dead"} & set(kinds):
         recommender = _recommender_for(model, corpus, counts, doc_topic)
         if recommender is not None:
-            taggings = collect_taggings(corpus, recommender, counts, doc_topic, on_progress)
+            taggings = collect_taggings(corpus, recommender, counts, doc_topic, names, on_progress)
             search["doubtful"] = lambda: doubtful_taggings(taggings)
             search["missing"] = lambda: missing_taggings(taggings)
-            search["dead"] = lambda: _dead_tags(corpus, taggings)
+            search["dead"] = lambda: _dead_tags(corpus, taggings, names)
     reasons = _Reasons(corpus)
     found: list[Finding] = []
     for kind in KINDS:
         if kind in kinds and kind in search:
             found += _findings(kind, search[kind](), corpus, reasons, min_score, n_words)
     on_progress(1.0)
-    thesaurus = corpus.thesaurus if model.names_ is None else model.names_.thesaurus
+    known = {(change.change, change.document, frozenset((change.tag, change.other))) for change in refused}
+    found = [f for f in found if (f.change, f.document, frozenset((f.tag, f.other))) not in known]
+    thesaurus = _thesaurus_of(model, corpus)
     names: dict[str | None, str] = {} if thesaurus is None else thesaurus.labels(corpus.tag_names)
     return [replace(one, name=names.get(one.tag), other_name=names.get(one.other)) for one in found]
+
+
+def _thesaurus_of(model: TopicModel, corpus: Corpus) -> Any:
+    return corpus.thesaurus or (model.names_ and model.names_.thesaurus)
+
+
+def _names_of(model: TopicModel, corpus: Corpus) -> list[str]:
+    """Return the names of the tags, from the thesaurus of the documents or of the model, if there is one."""
+    known = _thesaurus_of(model, corpus)
+    named = {tag: known.name_of(tag) for tag in corpus.tag_names} if known else {}
+    return [
+        ":".join(filter(None, (kind_of(tag), named.get(tag) or bare_name(tag)))) for tag in corpus.tag_names
+    ]
 
 
 def _check(kinds: Sequence[str], min_score: float, n_words: int) -> None:
@@ -138,12 +160,12 @@ def _findings(
 # -------------------------------------------------------------------------------------------- useless tags
 
 
-def _dead_tags(corpus: Corpus, taggings: Taggings) -> Scored:
-    """Return tags with the probability that a tag on random documents is predicted as well as this one.
+def _dead_tags(corpus: Corpus, taggings: Taggings, names: NameWords) -> Scored:
+    """Return tags with how often a tag on n random documents is predicted as well, times n / (n + 1).
 
     Each document of a tag has a place among the random taggings, by the score of the regression without it,
-    and a tag on random documents has places around one half. Tags on one or two documents are not judged; a
-    tag on no document gets 1.
+    and a tag on random documents has places around one half. Left out are tags on one or two documents, and
+    those whose name is in the text of one of their documents; a tag on no document gets 1.
     """
     n_docs = np.bincount(corpus.tags.indices, minlength=corpus.n_tags)
     scores = np.where(n_docs == 0, 1.0, 0.0)
@@ -160,7 +182,8 @@ def _dead_tags(corpus: Corpus, taggings: Taggings) -> Scored:
         sums = np.bincount(taggings.tags[shown], weights=places, minlength=corpus.n_tags)
         judged = n >= _FEWEST
         z = (sums[judged] / n[judged] - 0.5) * np.sqrt(12.0 * n[judged])
-        scores[judged] = np.minimum(2 * ndtr(-z), 1.0)
+        scores[judged] = np.minimum(2 * ndtr(-z), 1.0) * n[judged] / (n[judged] + 1)
+        scores[taggings.tags[taggings.carried & taggings.named]] = 0.0
     return _sort_by_score(scores)
 
 
@@ -178,11 +201,12 @@ def _broad_tags(corpus: Corpus, doc_topic: Float32) -> Scored:
     return _sort_by_score(np.where(n_docs >= max(_WIDE * corpus.n_docs, _FEWEST), scores, 0.0))
 
 
-def _inseparable_tags(corpus: Corpus) -> Scored:
+def _inseparable_tags(corpus: Corpus, names: NameWords) -> Scored:
     """Return pairs of tags on exactly the same documents, two or more, with (n + 1) / (n + 2).
 
-    Of several such tags, each is paired with the first one.
+    Of several such tags, each is paired with the first one. Different headings are left out.
     """
+    known = names.in_texts()
     columns = sp.csc_array(corpus.tags)
     columns.sort_indices()
     first: dict[bytes, int] = {}
@@ -190,7 +214,8 @@ def _inseparable_tags(corpus: Corpus) -> Scored:
     for tag in range(corpus.n_tags):
         rows = columns.indices[columns.indptr[tag] : columns.indptr[tag + 1]]
         kept = first.setdefault(rows.astype(np.int64).tobytes(), tag)
-        if kept != tag and len(rows) > 1:
+        different = differ_in_words(names.names[kept], names.names[tag], known)
+        if kept != tag and len(rows) > 1 and not different:
             found.append((kept, (len(rows) + 1) / (len(rows) + 2), tag))
     tags, scores, others = np.array(sorted(found, key=lambda pair: -pair[1])).reshape(-1, 3).T
     return Scored(tags.astype(np.int64), scores, others.astype(np.int64))

@@ -36,7 +36,7 @@ takes a tag off all documents.
 """
 
 KINDS = tuple(CHANGES)
-_PROBABLE = ("doubtful", "missing", "duplicate")  # their score is the probability that the change is right
+_SCORED = ("doubtful", "missing", "duplicate")  # their score rises with the share of changes that are right
 _COLUMNS = ("accept", "change", "document", "row", "tag", "other", "kind", "score", "words")
 _YES, _NO = frozenset({"yes", "y", "true", "x", "1"}), frozenset({"no", "n", "false", "0"})
 _TO_DOCUMENT, _TO_ALL = ("remove", "add"), ("merge", "drop")
@@ -49,11 +49,11 @@ class Finding(Record):
     Attributes:
         kind: one of `KINDS`.
         tag: the tag; of two tags, the one to keep.
-        score: from 0 to 1. For `doubtful`, `missing` and `duplicate`, the probability that the change is
-            right; for `dead`, the probability that a tag on random documents has words as telling; for
-            `broad`, the share of all documents with the tag times the overlap of their topics with those of
-            the collection; for `inseparable`, the probability that the next document with one of the two tags
-            has both.
+        score: from 0 to 1, to sort findings of one kind; no probability. For `doubtful`, `missing` and
+            `duplicate`, changes with a higher score are more often right; for `dead`, how often a tag on
+            random documents has words as telling, less for few documents; for `broad`, the share of all
+            documents with the tag times the overlap of their topics with those of the collection; for
+            `inseparable`, (n + 1) / (n + 2) for n documents.
         document: the id of the document, None if the finding is about the whole collection.
         row: the row of the document in the corpus, None likewise.
         other: the other tag of two, None if there is one.
@@ -113,11 +113,23 @@ def write_changes(findings: Iterable[Finding], path: str | Path) -> Path:
 def read_changes(path: str | Path, *, accept_from: float | None = None) -> tuple[list[Change], int]:
     """Return the accepted changes of a file that `write_changes` wrote, and how many were not accepted.
 
-    With `accept_from`, lines with an empty `accept` and at least this score are accepted, too, of the kinds
-    whose score is the probability that the change is right.
+    With `accept_from`, doubtful, missing and duplicate lines with an empty `accept` and at least this score
+    are accepted, too.
     """
     if accept_from is not None and not 0 <= accept_from <= 1:
         raise InputError(f"the score to accept from must be from 0 to 1, not {accept_from}")
+    answered = _read_answers(path, accept_from)
+    accepted = [change for change, answer in answered if answer]
+    return accepted, len(answered) - len(accepted)
+
+
+def refused_changes(path: str | Path) -> list[Change]:
+    """Return the changes that a file refuses: those with `no` in the column `accept`."""
+    return [change for change, answer in _read_answers(path) if answer is False]
+
+
+def _read_answers(path: str | Path, accept_from: float | None = None) -> list[tuple[Change, bool | None]]:
+    """Return all changes of a file, and whether each is accepted, refused (False) or without an answer."""
     if Path(path).is_dir():
         raise InputError(f"{path}: a folder, not a file of changes; name a file that `audit --changes` wrote")
     if not Path(path).is_file():
@@ -125,30 +137,29 @@ def read_changes(path: str | Path, *, accept_from: float | None = None) -> tuple
     table = read_table(Path(path), "csv", _COLUMNS)
     for name in ("accept", "change", "tag"):
         table.column(name, "the changes")
-    lines, accepted = zip(*map(table.cells, _COLUMNS), strict=True), []
-    for i, line in enumerate(lines):
+    answered = []
+    for i, line in enumerate(zip(*map(table.cells, _COLUMNS), strict=True)):
         cells = {name: str(value or "") for name, value in zip(_COLUMNS, line, strict=True)}
-        change = _change_of(cells, table.where(i))
-        if _is_accepted(cells, accept_from, table.where(i)):
-            accepted.append(change)
-    return accepted, table.n_rows - len(accepted)
+        where = table.where(i)
+        answered.append((_change_of(cells, where), _answer_of(cells, accept_from, where)))
+    return answered
 
 
-def _is_accepted(cells: dict[str, str], accept_from: float | None, where: str) -> bool:
+def _answer_of(cells: dict[str, str], accept_from: float | None, where: str) -> bool | None:
     answer = cells["accept"].strip().casefold()
     if answer in _YES or answer in _NO:
         return answer in _YES
     if answer:
         raise InputError(f"{where}: accept must be yes, no or empty, not {cells['accept'][:40]!r}")
-    if accept_from is None or cells["kind"].strip() not in _PROBABLE:
-        return False
+    if accept_from is None or cells["kind"].strip() not in _SCORED:
+        return None
     try:
         score = float(cells["score"])
     except ValueError:
         score = math.nan
     if not 0 <= score <= 1:
         raise InputError(f"{where}: score must be a number from 0 to 1, not {cells['score'][:40]!r}")
-    return score >= accept_from
+    return score >= accept_from or None
 
 
 def _change_of(cells: dict[str, str], where: str) -> Change:

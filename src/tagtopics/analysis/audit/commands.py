@@ -60,12 +60,18 @@ def audit_command(
         option("CSV file to write: a change for each finding, to accept or refuse.",
                default="not written", metavar="FILE"),
     ] = None,
+    decided: Annotated[
+        list[str] | None,
+        option("CSV file of changes with answers; what it refuses is not found again. Repeat for several.",
+               default="none", metavar="FILE"),
+    ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:  # fmt: skip
     """Find doubtful, missing, duplicate and useless tags, with scores, reasons and proposed changes."""
     from tagtopics.analysis.audit.audit import audit
-    from tagtopics.analysis.audit.changes import KINDS, write_changes
+    from tagtopics.analysis.audit.changes import KINDS, refused_changes, write_changes
 
+    refused = [change for path in decided or () for change in refused_changes(path)]
     if changes is not None:
         check_target(changes, "file", None, overwrite=overwrite, option="--changes")
     kinds = tuple(kind) if kind else KINDS
@@ -79,8 +85,9 @@ def audit_command(
         note(f"{source} has no tags; name their column with --tags")
     with progress(output, "Auditing tags") as on_progress:
         found = audit(
-            fitted, corpus, kinds=kinds, min_score=min_score, n_words=words, on_progress=on_progress
-        )
+            fitted, corpus, kinds=kinds, min_score=min_score, n_words=words, refused=refused,
+            on_progress=on_progress,
+        )  # fmt: skip
     if changes is not None:
         write_changes(found, changes)
         note(
@@ -102,7 +109,8 @@ def apply_command(
     ],
     accept_from: Annotated[
         float | None,
-        option("Also accept doubtful, missing and duplicate lines without an answer, from this score on.",
+        option("Also accept doubtful, missing and duplicate lines without an answer, from this score on. "
+               "Scores are no probabilities: read the lines at this score first.",
                default="only yes", metavar="X"),
     ] = None,
     overwrite: OverwriteOption = False,

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float64, Int64
-from tagtopics.analysis.audit.names import EVIDENCE, spelling_pairs
+from tagtopics.analysis.audit.names import EVIDENCE, NameWords, differ_in_words, name_words, spelling_pairs
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.top import largest_of_rows
@@ -52,13 +52,15 @@ class _Profiles(NamedTuple):
 
 
 @single_thread()
-def duplicate_tags(corpus: Corpus) -> Scored:
-    """Return pairs of tags with the probability that both mean the same.
+def duplicate_tags(corpus: Corpus, names: NameWords | None = None) -> Scored:
+    """Return pairs of tags with scores: how likely both mean the same.
 
     Work and memory are proportional to the number of tags: only tags with similar names, or among the nearest
-    by words, are compared.
+    by words, are compared. Tags whose names differ in words of the texts are no duplicates, however they are
+    used, unless the names are spellings of one.
     """
     weighted = weighted_words(corpus)
+    names = name_words(corpus, corpus.tag_names) if names is None else names
     spelled = spelling_pairs(corpus.tag_names)
     profiles = _make_profiles(weighted, sp.csr_array(corpus.tags, dtype=np.float64))
     near = _neighbours(profiles)
@@ -72,6 +74,12 @@ def duplicate_tags(corpus: Corpus) -> Scored:
     scores = 1 / (1 + np.exp(-np.clip(margin, -50, 50)))
     larger = profiles.n_docs[b] > profiles.n_docs[a]
     order = np.lexsort((b, a, -scores))
+    known, wording = names.in_texts(), names.names
+    different = np.array([
+        spelled.get((s, t), "part") == "part" and differ_in_words(wording[s], wording[t], known)
+        for s, t in pairs
+    ])  # fmt: skip
+    order = order[~different[order]]
     return Scored(np.where(larger, b, a)[order], scores[order], np.where(larger, a, b)[order])
 
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from rapidfuzz.distance import OSA
 
-from tagtopics._typing import CSR
+from tagtopics._typing import CSR, Bool
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import bare_name, kind_of
 from tagtopics.subjects.stems import stem_word
 
-_WORD = re.compile(r"[^\W_]+")
+_WORD, _BRACKETS = re.compile(r"[^\W_]+"), re.compile(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>]*>")
+_STEM = 8  # letters by which words of names are looked for in texts
+_OFTEN = 0.05  # a name of one word that is in a larger share of the documents says little
 _MOST_ALIKE = 50  # tags with the same key that are compared; a key that more tags share means little
 _SHORTEST_TYPO, _LONG = 6, 10  # characters of a name in which one wrong is a typing error, and surely one
 
@@ -35,21 +39,73 @@ def name_parts(tag: str) -> tuple[str, ...]:
     return tuple(fold_word(word) for word in _WORD.findall(bare_name(tag)))
 
 
-def name_words(corpus: Corpus) -> CSR:
-    """Return CSR (T, W): for each word of the vocabulary, its share in the words of the name of a tag.
+def content_stems(tag: str) -> frozenset[str]:
+    """Return the first letters of the words of a tag's name, without what is in brackets and single letters.
 
-    Single letters and names without a word of the vocabulary count nothing.
+    `construction` and `constructed` have the same ones: a rule for all languages that is coarse on purpose.
     """
-    columns: dict[str, list[int]] = defaultdict(list)
-    for w, word in enumerate(corpus.vocabulary):
-        columns[fold_word(word)].append(w)
-    entries: list[tuple[float, int, int]] = []
-    for t, tag in enumerate(corpus.tag_names):
-        parts = [part for part in dict.fromkeys(name_parts(tag)) if len(part) > 1]
-        entries += [(1 / len(parts), t, w) for part in parts for w in columns.get(part, ())]
-    shares, rows, words = np.array(entries).reshape(-1, 3).T
-    shape = (corpus.n_tags, corpus.n_words)
-    return sp.csr_array((shares, (rows.astype(int), words.astype(int))), shape=shape)
+    name = bare_name(tag)
+    words = _WORD.findall(_BRACKETS.sub(" ", name)) or _WORD.findall(name)
+    return frozenset(fold_word(word)[:_STEM] for word in words if len(word) > 1)
+
+
+class NameWords(NamedTuple):
+    """The names of T tags, and which of their S stems are in D documents."""
+
+    names: Sequence[str]
+    stems: Mapping[str, int]  # their columns
+    present: CSR  # (D, S) ones
+    shares: CSR  # (S, T) the weight of a stem in a name, by rarity; those of a name add up to 1
+    telling: Bool  # (T,) whether a name in a text says something: it has several words, or a rare one
+
+    def in_texts(self) -> frozenset[str]:
+        """Return the stems that are in any document."""
+        used = np.diff(sp.csc_array(self.present).indptr) > 0
+        return frozenset(stem for stem, column in self.stems.items() if used[column])
+
+
+def name_words(corpus: Corpus, names: Sequence[str]) -> NameWords:
+    """Look for the words of names in texts; in the words of the vocabulary, if there are no texts."""
+    of_tag = [content_stems(name) for name in names]
+    stems = {stem: column for column, stem in enumerate(sorted(set[str]().union(*of_tag)))}
+
+    @cache
+    def column(word: str) -> int:
+        return stems.get(fold_word(word)[:_STEM], -1)
+
+    if corpus.texts is None:
+        places = np.array([column(word) for word in corpus.vocabulary], dtype=np.int64)
+        rows = np.repeat(np.arange(corpus.n_docs), np.diff(corpus.counts.indptr))
+        found = places[corpus.counts.indices]
+    else:
+        sets = [{column(word) for word in _WORD.findall(text)} for text in corpus.texts]
+        rows = np.repeat(np.arange(corpus.n_docs), [len(one) for one in sets])
+        found = np.array([place for one in sets for place in one], dtype=np.int64)
+    known = found >= 0
+    present = sp.csr_array(
+        (np.ones(known.sum()), (rows[known], found[known])), shape=(corpus.n_docs, len(stems))
+    )
+    present.data = np.ones(present.nnz)  # several words may have one stem
+    n_docs = np.bincount(present.indices, minlength=len(stems))
+    rarity = np.log((corpus.n_docs + 1) / (n_docs + 1.0)) + 1e-6
+    tags = np.repeat(np.arange(len(names)), [len(one) for one in of_tag])
+    columns = np.array([stems[stem] for one in of_tag for stem in sorted(one)], dtype=np.int64)
+    total = np.bincount(tags, weights=rarity[columns], minlength=len(names))
+    shares = sp.csr_array((rarity[columns] / total[tags], (columns, tags)), shape=(len(stems), len(names)))
+    n_stems = np.bincount(tags, minlength=len(names))
+    alone = np.bincount(tags, weights=n_docs[columns], minlength=len(names)) <= _OFTEN * corpus.n_docs
+    return NameWords(names, stems, present, shares, (n_stems > 1) | ((n_stems == 1) & alone))
+
+
+def differ_in_words(one: str, other: str, known: Collection[str]) -> bool:
+    """Tell whether two names are those of different things: each has a known word that the other lacks.
+
+    Known words are those of the texts, so that neither name is a translation or an abbreviation of the other.
+    A name that has all words of the other and known ones besides is different, too.
+    """
+    first, second = content_stems(one), content_stems(other)
+    more = [part for part in (first - second, second - first) if part]
+    return bool(more) and all(any(stem in known for stem in part) for part in more)
 
 
 def spelling_pairs(tag_names: Sequence[str]) -> dict[tuple[int, int], str]:

@@ -2,8 +2,9 @@
 
 A tagging is a pair of a document and a tag. Its signals are what the recommender's regression predicts
 without the document, how rare the tag is, how often it occurs with the other tags of the document elsewhere,
-and whether its name is in the text. Logistic regressions on the taggings of the collection turn signals into
-ranks, and what is observed at a rank into probabilities; nothing has to be known to be right.
+whether its name is in the text, and how close the text is to others with words of the name. Logistic
+regressions on the taggings of the collection turn signals into ranks, and what is observed at a rank into
+scores; nothing has to be known to be right.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
-from tagtopics.analysis.audit.duplicates import Scored, row_products, weighted_words
-from tagtopics.analysis.audit.names import name_words
+from tagtopics.analysis.audit.duplicates import Scored, largest, normalize_rows, row_products, weighted_words
+from tagtopics.analysis.audit.names import NameWords
 from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus
@@ -28,7 +29,8 @@ from tagtopics.recommend.ridge import PART, leave_one_out_best, leave_one_out_sc
 from tagtopics.subjects.pair_keys import entry_keys, find_keys, values_at
 
 _FLOOR = 3e-3  # added to scores and shares before the logarithm, as in the recommender's calibration
-_NEAR = 1e-3  # added to mean products of documents before the logarithm
+_NEAR, _SOME = 1e-3, 1e-2  # added to mean products of documents, and to cosines, before the logarithm
+_CONTEXT_WORDS = 100  # words of the documents that have a word of a name: the largest ones
 _BATCH_PAIRS = 1 << 23  # pairs of document and tag in memory at a time
 _BATCH_DOCS = 1024  # most documents of a batch
 _CANDIDATES = 20  # tags of a document that may be missing, by each of three signals: words, tags, names
@@ -41,7 +43,7 @@ _SQUARES_PAIRS = 40_000  # pairs that products are learned from
 _FARTHEST, _PENALTY = 6.0, 0.1  # for products: most standard deviations of a signal, and 1 / penalty
 
 # Signals that doubtful and missing taggings use: those of `_pairs_of`, then those of `_closeness`.
-_DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), 13, 14), tuple(range(13)), 2
+_DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), *range(13, 18)), tuple(range(13)), 5
 
 
 class Taggings(NamedTuple):
@@ -52,6 +54,7 @@ class Taggings(NamedTuple):
     carried: Bool  # (P,) whether the document has the tag
     random: Bool  # (P,) a tag drawn at random that the document does not have
     candidate: Bool  # (P,) among the best tags of the document by some signal
+    named: Bool  # (P,) the whole name of the tag is in the text, and says something
     n_others: Float64  # (P,) other documents with the tag
     signals: Float64  # (P, C); the first column is all ones
 
@@ -62,7 +65,7 @@ class _Counts(NamedTuple):
     tags: CSR  # (D, T) float64
     n_docs: Float64  # (T,)
     together: CSR  # (T, T) documents with both tags, no diagonal
-    names: CSR  # (W, T) share of the words of the name of a tag that a word covers
+    names: NameWords
     usual: float  # mean number of tags of the documents that have any
 
 
@@ -72,12 +75,14 @@ def collect_taggings(
     recommender: TagRecommender,
     counts: CSR,
     doc_topic: Float32,
+    names: NameWords,
     on_progress: OnProgress = lambda share: None,
 ) -> Taggings:
     """Return all taggings of a corpus, random ones to compare them with, and candidates for missing ones.
 
     The recommender is trained on these documents, or on a sample of them, with the same columns of words
-    (`counts`, CSR (D, W)) and tags. Documents without words are left out: there is no evidence about them.
+    (`counts`, CSR (D, W)) and tags; `names` are those of the tags. Documents without words are left out:
+    there is no evidence about them.
     """
     own = np.full(corpus.n_docs, -1, dtype=np.int64)
     own[recommender.rows] = np.arange(len(recommender.rows))
@@ -86,7 +91,7 @@ def collect_taggings(
         tags,
         np.bincount(tags.indices, minlength=corpus.n_tags).astype(np.float64),
         tags_together(tags),
-        sp.csr_array(name_words(corpus).T),
+        names,
         tags.nnz / max(np.count_nonzero(np.diff(tags.indptr)), 1),
     )
     generator = np.random.default_rng(0)
@@ -99,18 +104,27 @@ def collect_taggings(
         on_progress(n_done / len(worded))
     found = Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     on_progress(1.0)
-    found.signals[:, -_N_CLOSENESS:] = _closeness(corpus, found)
+    some = np.flatnonzero((found.carried | found.random) & (found.n_others > 0))
+    docs, tags = found.docs[some], found.tags[some]
+    words, theta = weighted_words(corpus), doc_topic.astype(np.float64)
+    closeness = [
+        *_closeness(corpus, words, docs, tags, found.carried[some]),
+        *_name_closeness(known.names, words, theta, docs, tags),
+    ]
+    found.signals[some, -_N_CLOSENESS:] = np.column_stack(closeness)
     return found
 
 
 @single_thread()
 def doubtful_taggings(taggings: Taggings) -> Scored:
-    """Return the taggings of the collection with the probability that each is no better than a random one.
+    """Return the taggings of the collection with scores: how likely each is no better than a random one.
 
     With f the density of signals of the taggings and r that of random ones, a share s of wrong taggings makes
     the probability s r / f. Logistic regressions rank the taggings, the ratio is that observed at a rank, and
-    s is the largest share that the data allow, up to a tenth. A tag without other documents is left out:
-    nothing is known about it.
+    s is the largest share that the data allow, up to a tenth. The score is this times n / (n + 1): if n other
+    documents have the tag, the next one is unlike all of them with probability 1 / (n + 1), by the rule of
+    succession. Left out are tags without other documents, of which nothing is known, and those whose name is
+    in the text.
     """
     judged, random = (part & (taggings.n_others > 0) for part in (taggings.carried, taggings.random))
     used = judged | random
@@ -122,12 +136,15 @@ def doubtful_taggings(taggings: Taggings) -> Scored:
     odds = observed_odds(margin, random, margin[known])
     ratio = odds * known.sum() / random.sum()
     share = _wrong_share(margin[known], margin[random])
-    return _sort_by_score(taggings, judged, share * ratio, margin[known])
+    listed, n = ~taggings.named[judged], taggings.n_others[judged]
+    judged[judged] = listed
+    ratio, margin, factor = ((part[listed]) for part in (share * ratio, margin[known], n / (n + 1)))
+    return _sort_by_score(taggings, judged, ratio, margin, factor)
 
 
 @single_thread()
 def missing_taggings(taggings: Taggings) -> Scored:
-    """Return tags that documents lack with the probability that each was left out.
+    """Return tags that documents lack with scores: how likely each was left out.
 
     With p the share of documents with equal signals that have the tag, and a share s of all taggings left out
     at random, the probability is s / (1 - s) times p / (1 - p). Logistic regressions rank the pairs, the odds
@@ -164,12 +181,15 @@ def _omitted_share(carried: Float64, absent: Float64) -> float:
     return float(min(((gone + 1.0) / (gone + there + 2.0)).min(), _MOST_ERRORS))
 
 
-def _sort_by_score(taggings: Taggings, chosen: Bool, ratios: Float64, margins: Float64) -> Scored:
-    """Return the taggings chosen by score, close to the ratio but below 1; of equal ones by margin.
+def _sort_by_score(
+    taggings: Taggings, chosen: Bool, ratios: Float64, margins: Float64, factors: Float64 | float = 1.0
+) -> Scored:
+    """Return the taggings chosen by score: factor times what is close to the ratio but below 1.
 
-    If both are equal, the order of the taggings decides.
+    Equal ones are sorted by margin; if that is equal, too, the order of the taggings decides.
     """
-    docs, tags, scores = taggings.docs[chosen], taggings.tags[chosen], ratios / (1 + ratios**4) ** 0.25
+    docs, tags = taggings.docs[chosen], taggings.tags[chosen]
+    scores = factors * ratios / (1 + ratios**4) ** 0.25
     by_margin = np.argsort(-margins, kind="stable")
     order = by_margin[np.argsort(-scores[by_margin], kind="stable")]  # fast, as scores rise with margins
     return Scored(tags[order], scores[order], docs=docs[order])
@@ -313,7 +333,8 @@ def _pairs_of(
     """
     T, tags = corpus.n_tags, sp.csr_array(known.tags[rows])
     cooccurrence, observed = _cooccurrence(tags, known)
-    name_shares = _name_shares(rows, known, corpus)
+    name_shares = sp.csr_array(known.names.present[rows] @ known.names.shares)
+    name_shares.sort_indices()
     own = entry_keys(tags)
     n_random = _RANDOM * (len(own) or round(len(rows) * known.usual))
     random = np.unique(generator.integers(0, max(len(rows) * T, 1), n_random))
@@ -334,7 +355,8 @@ def _pairs_of(
         name, np.log1p(partners), partners == 0, shares, np.log1p(better), name > 0.999,
         np.zeros((len(d), _N_CLOSENESS)),
     ])  # fmt: skip
-    return Taggings(rows[d], t, carried, drawn, candidate, others, signals)
+    named = (name > 0.999) & known.names.telling[t]
+    return Taggings(rows[d], t, carried, drawn, candidate, named, others, signals)
 
 
 def _cooccurrence(tags: CSR, known: _Counts) -> list[CSR]:
@@ -357,16 +379,6 @@ def _cooccurrence(tags: CSR, known: _Counts) -> list[CSR]:
     return tables
 
 
-def _name_shares(rows: Int64, known: _Counts, corpus: Corpus) -> CSR:
-    """Return CSR (D, T): the share of the words of each tag's name that are in each document."""
-    present = sp.csr_array(corpus.counts[rows], dtype=np.float64, copy=True)
-    present.data = np.ones(present.nnz)
-    shares = sp.csr_array(present @ known.names)
-    shares.sort_indices()
-    shares.data = np.minimum(shares.data, 1.0)
-    return shares
-
-
 def _entries(table: CSR, pairs: Int64) -> Float64:
     """Return (P,): the entries of a sparse table with sorted columns at given keys; 0 for none."""
     return values_at(pairs, entry_keys(table), table.data)
@@ -387,19 +399,17 @@ def _best_entries(table: CSR) -> Int64:
     return np.asarray(entry_keys(table)[best[table.data[best] > 0]])
 
 
-def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
-    """Return (P, 2): how close documents are to the others with the tag, by words; 0 for mere candidates.
+def _closeness(
+    corpus: Corpus, words: CSR, docs: Int64, tags: Int64, carried: Bool
+) -> tuple[Float64, Float64]:
+    """Return (P,) twice: how close documents are to the others with the tag, by words.
 
     The cosine of the document and the sum of the others, and the logarithm of its mean product with them over
     that with all documents. Words are weighted by rarity, documents have length 1.
     """
-    close = np.zeros((len(taggings.docs), 2))
-    some = np.flatnonzero((taggings.carried | taggings.random) & (taggings.n_others > 0))
-    docs, tags = taggings.docs[some], taggings.tags[some]
-    words = weighted_words(corpus)
     sums = sp.csr_array(sp.csr_array(corpus.tags.T, dtype=np.float64) @ words)
     squares = np.asarray((sums * sums).sum(1)).ravel()[tags]
-    own = taggings.carried[some] * (np.diff(words.indptr)[docs] > 0)
+    own = carried * (np.diff(words.indptr)[docs] > 0)
     if corpus.n_docs * corpus.n_tags <= _SMALL_TABLE:
         product = np.asarray(words @ sums.T.toarray())[docs, tags]
     else:
@@ -407,9 +417,26 @@ def _closeness(corpus: Corpus, taggings: Taggings) -> Float64:
     without = product - own
     length = np.sqrt(np.maximum(squares - 2 * own * product + own, 1e-9))
     usual = (words @ np.asarray(words.sum(0)).ravel())[docs] / corpus.n_docs
-    close[some, 0] = without / length
-    close[some, 1] = np.log((without / taggings.n_others[some] + _NEAR) / (usual + _NEAR))
-    return close
+    n_others = np.bincount(corpus.tags.indices, minlength=corpus.n_tags)[tags] - carried
+    return without / length, np.log((without / n_others + _NEAR) / (usual + _NEAR))
+
+
+def _name_closeness(
+    names: NameWords, words: CSR, theta: Float64, docs: Int64, tags: Int64
+) -> tuple[Float64, Float64, Float64]:
+    """Return (P,) thrice: how close documents are to those with the words of a tag's name, tagged or not.
+
+    The logarithm of the product of their topics over that with all documents, the cosine of their words and
+    its logarithm.
+    Each word of a name counts by its weight; one that no text has says nothing.
+    """
+    of_word = sp.csr_array(names.present.T)
+    n, mean = np.diff(of_word.indptr)[:, np.newaxis], theta.mean(0)
+    topics = mean + names.shares.T @ np.where(n > 0, of_word @ theta / np.maximum(n, 1) - mean, 0)
+    alike = np.einsum("pk,pk->p", theta[docs], topics[tags])
+    contexts = normalize_rows(largest(sp.csr_array(of_word @ words), _CONTEXT_WORDS))
+    cosine = row_products(words, docs, sp.csr_array(names.shares.T @ contexts), tags)
+    return np.log((alike + _NEAR) / ((theta @ mean)[docs] + _NEAR)), cosine, np.log(cosine + _SOME)
 
 
 def _ranks(docs: Int64, scores: Float64, candidate: Bool) -> Int64:
