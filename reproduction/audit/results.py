@@ -454,7 +454,7 @@ def with_halves(
     return replace(corpus, tags=matrix, tag_names=(*corpus.tag_names, *names)), pairs
 
 
-MEASURES = {
+MEASURES: dict[str, Any] = {
     "noise": measure_noise,
     "noise_frequent": partial(measure_noise, frequent=True),
     "corrected": measure_corrected,

@@ -30,7 +30,6 @@ from tagtopics.explore.report.prepare import (
 )
 from tagtopics.explore.report.timeline import time_of
 from tagtopics.jit.top import largest, largest_in_rows
-from tagtopics.models.topic_words import list_words
 
 _TOPIC_WORDS = 30
 _TAG_TOPICS = 10
@@ -118,7 +117,7 @@ def topic_key(data: TopicData, k: int) -> str:
 def topic_words(data: TopicData, k: int) -> list[list[Any]]:
     """Return the words of a topic: word, p(word | topic), lift over the whole collection."""
     share = data.word_tokens / max(data.word_tokens.sum(), 1e-300)
-    best = list_words(data.topic_word, data.topic_share, data.topic_words, _TOPIC_WORDS)[k]
+    best = data.listed_words(_TOPIC_WORDS)[k]
     phi = data.topic_word[k].astype(np.float64)
     return [[data.words[w], float(phi[w]), float(phi[w] / max(share[w], 1e-12))] for w in best.tolist()]
 

@@ -61,9 +61,8 @@ def list_words(topic_word: Any, topic_share: Float64, chosen: Any, n: int) -> In
     first = np.empty((K, 0), dtype=np.int64) if chosen is None else chosen
     listed = np.empty((K, n), dtype=np.int64)
     for k, contribution in enumerate(_contributions(topic_word, topic_share)):
-        others = contribution.copy()
-        others[first[k]] = -np.inf
-        listed[k] = [*first[k], *largest(others, n - first.shape[1])]
+        contribution[first[k]] = -np.inf
+        listed[k] = [*first[k], *largest(contribution, n - first.shape[1])]
     return listed
 
 
@@ -72,7 +71,7 @@ def _contributions(topic_word: Any, topic_share: Float64) -> Iterator[Float64]:
     phi = np.ascontiguousarray(topic_word)
     overall = np.zeros(phi.shape[1])
     for share, row in zip(topic_share, phi, strict=True):  # a matrix product would depend on threads
-        overall += share * row
+        overall += float(share) * row.astype(np.float64)
     for row in phi:
         p = row.astype(np.float64)
         yield p * (np.log(np.maximum(p, 1e-300) / np.maximum(overall, 1e-300)) + _TIE)

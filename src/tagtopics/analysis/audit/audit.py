@@ -88,8 +88,8 @@ def audit(
     known = {(change.change, change.document, frozenset((change.tag, change.other))) for change in refused}
     found = [f for f in found if (f.change, f.document, frozenset((f.tag, f.other))) not in known]
     thesaurus = _thesaurus_of(model, corpus)
-    names: dict[str | None, str] = {} if thesaurus is None else thesaurus.labels(corpus.tag_names)
-    return [replace(one, name=names.get(one.tag), other_name=names.get(one.other)) for one in found]
+    labels = {} if thesaurus is None else thesaurus.labels(corpus.tag_names)
+    return [replace(one, name=labels.get(one.tag), other_name=labels.get(one.other)) for one in found]
 
 
 def _thesaurus_of(model: TopicModel, corpus: Corpus) -> Any:

@@ -16,6 +16,7 @@ from tagtopics.corpus.recipe import TextRecipe, recipe_to_json
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.errors import InputError
 from tagtopics.models.naming import distinguishing_topics, typical_tags
+from tagtopics.models.topic_words import list_words
 
 ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)  # for texts whose own recipe is unknown
 VERSION = 5  # of the layout of the record
@@ -102,7 +103,7 @@ class TopicData:
         word_tokens: (W,) number of tokens of each word; the expected number, a float, without the corpus.
         topic_word: (K, W) p(word | topic), rows add up to one.
         topic_share: (K,) share of all tokens.
-        topic_words: (K, 20) numbers of the words of each topic that people read; `list_words` has more.
+        topic_words: (K, 20) numbers of the words of each topic that people read first.
         coherence: (K,) NPMI of each topic's top words; empty if unknown.
         names: a short name for each topic; no two are equal.
         background: (K,) whether each topic is spread over the whole collection, so that it tells
@@ -206,6 +207,10 @@ class TopicData:
     def regions(self) -> Int64:
         """Return (D,): the topic that distinguishes each document most; background topics do not count."""
         return distinguishing_topics(self.documents.topics, self.topic_share, self.background)
+
+    def listed_words(self, n: int) -> Int64:
+        """Return (K, n): the numbers of the words of each topic, as people read them."""
+        return list_words(self.topic_word, self.topic_share, self.topic_words, n)
 
     @property
     def n_topics(self) -> int:

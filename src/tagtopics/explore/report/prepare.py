@@ -14,7 +14,6 @@ from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
 from tagtopics.explore.report.timeline import periods_of, time_of
 from tagtopics.jit.top import largest_of_rows
-from tagtopics.models.topic_words import list_words
 
 MOST_WORDS = 40_000  # in the index; the rarest beyond that are left out
 TOPIC_WORDS = 60  # in the index; a topic page shows the first 30
@@ -85,8 +84,7 @@ def index_of(
 
 
 def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
-    listed = list_words(data.topic_word, data.topic_share, data.topic_words, TOPIC_WORDS)
-    words = [row[number[row] >= 0] for row in listed]
+    words = [row[number[row] >= 0] for row in data.listed_words(TOPIC_WORDS)]
     places, radii = topic_map(data.topic_word, data.topic_share)
     near, alike = near_topics(data)
     tags = data.typical_tags(TOPIC_TAGS)

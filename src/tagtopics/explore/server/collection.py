@@ -21,7 +21,6 @@ from tagtopics.explore.server.schemas import (
     Weighted,
 )
 from tagtopics.jit.top import largest_in_rows
-from tagtopics.models.topic_words import list_words
 
 _ROWS = 64  # profiles of tags whose words are in memory at a time
 
@@ -38,11 +37,11 @@ class Collection:
         """Return all topics with their words."""
         data = self._data
         coherence = data.coherence.tolist() or [None] * data.n_topics
-        listed = list_words(data.topic_word, data.topic_share, data.topic_words, n_words)
-        rows = zip(data.topic_share.tolist(), coherence, self._words(data.topic_word, listed), strict=True)
+        words = self._words(data.topic_word, data.listed_words(n_words))
+        rows = zip(data.topic_share.tolist(), coherence, words, strict=True)
         topics = [
-            TopicOut(topic=k, share=share, coherence=own, words=words)
-            for k, (share, own, words) in enumerate(rows)
+            TopicOut(topic=k, share=share, coherence=own, words=listed)
+            for k, (share, own, listed) in enumerate(rows)
         ]
         return TopicList(topics=topics)
 
