@@ -141,10 +141,10 @@ def test_reload_needs_the_token_and_keeps_the_models_if_it_fails(two: list[Serve
         assert get(f"{address}reload", "POST")[0] == 401
         assert get(f"{address}reload", **token)[0] == 404
         assert get(f"{address}reload", "POST", **token)[0] == 202
-        wait(lambda at=address: get(f"{at}ready")[1]["reloads"] == 1)
+        wait(lambda at=address: get(f"{at}ready", **token)[1]["reloads"] == 1)
         broken.set()
         assert get(f"{address}reload", "POST", **token)[0] == 202
-        wait(lambda at=address: get(f"{at}ready")[1]["failure"] == "papers.tt: no such folder")
+        wait(lambda at=address: get(f"{at}ready", **token)[1]["failure"] == "papers.tt: no such folder")
         assert get(f"{address}ready")[0] == 200
         assert get(f"{address}api/v1/topics", **token)[0] == 200
     assert len(errors) == 1

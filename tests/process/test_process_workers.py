@@ -172,7 +172,7 @@ def test_server_workers_forked_from_a_server_that_has_answered() -> None:
 
     with ThreadPoolExecutor(1) as pool:
         here = pool.submit(asyncio.run, ask()).result(SECONDS)
-    bound = bind("127.0.0.1", 0)
+    bound = bind("127.0.0.1", 0, Limits())
     context = multiprocessing.get_context("fork")
     children = [context.Process(target=serve, args=(app, bound)) for _ in range(2)]
     for child in children:

@@ -19,7 +19,7 @@ import typer
 from typer.main import get_command
 
 from tagtopics.cli.options import flag, grouped
-from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_notes, write_error
+from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_notes, write_error, write_notes
 from tagtopics.errors import CorpusWarning, InputError
 
 PANELS: Mapping[str, Mapping[str, str]] = {
@@ -100,8 +100,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         write_error(line)
         return code
     if not {"-q", "--quiet"} & set(given):
-        for line in dict.fromkeys(pending_notes):
-            write_error(f"note: {line}")
+        write_notes()
     return code if isinstance(code, int) else SUCCESS
 
 

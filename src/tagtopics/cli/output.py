@@ -56,6 +56,13 @@ def note(line: str) -> None:
     pending_notes.append(line)
 
 
+def write_notes() -> None:
+    """Write the notes so far to standard error, each once."""
+    for line in dict.fromkeys(pending_notes):
+        write_error(f"note: {line}")
+    pending_notes.clear()
+
+
 def write_error(line: str) -> None:
     """Write a line to standard error."""
     try:

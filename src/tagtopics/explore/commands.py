@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tagtopics.cli.clock import StepClock
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, flag, option
-from tagtopics.cli.output import console, fact_table, note, plain, show
+from tagtopics.cli.output import console, fact_table, note, plain, show, write_error, write_notes
 from tagtopics.cli.sources import is_path, load, load_named, load_with_documents
 from tagtopics.errors import InputError, MissingExtraError
 
@@ -48,11 +48,28 @@ HostOption = Annotated[
 PortOption = Annotated[int, option("Port; 0 for any free port.", min=0, max=65535)]
 WorkersOption = Annotated[int, option("Requests computed at the same time.", min=1, max=64)]
 QueueOption = Annotated[int, option("Requests that may wait; others get status 503.", min=0, max=10_000)]
+AllowedOption = Annotated[
+    list[str] | None,
+    option("Host name that requests may ask for, such as that of a proxy; repeat for several.",
+           "--allowed-host", default="this machine", metavar="NAME"),
+]  # fmt: skip
+ProxiesOption = Annotated[
+    str,
+    option("Addresses of proxies whose X-Forwarded headers count, separated by commas.",
+           "--forwarded-allow-ips", metavar="ADDRESSES"),
+]  # fmt: skip
+RootOption = Annotated[
+    str, option("Path of the server at the proxy, which removes it.", default="none", metavar="PATH")
+]
+LogOption = Annotated[bool, flag("Print a line for each request.", "--log")]
 TokenOption = Annotated[
     str | None,
     option("Token that requests must have, as a bearer token or as the password in a browser.",
-           default="none", metavar="TOKEN"),
+           default="TAGTOPICS_TOKEN, else none", metavar="TOKEN"),
 ]  # fmt: skip
+TokenFileOption = Annotated[
+    str | None, option("File with the token, which the list of processes does not show.", metavar="FILE")
+]
 CorsOption = Annotated[
     str | None,
     option("Addresses of web pages that may use the API, separated by commas.",
@@ -143,7 +160,12 @@ def serve_command(
     queue: QueueOption = 128,
     timeout: SecondsOption = 30.0,
     token: TokenOption = None,
+    token_file: TokenFileOption = None,
     cors: CorsOption = None,
+    allowed_host: AllowedOption = None,
+    forwarded_allow_ips: ProxiesOption = "127.0.0.1",
+    root_path: RootOption = "",
+    log: LogOption = False,
 ) -> None:
     """Serve models: their pages, a workbench for new texts, and a JSON API under /api/v1."""
     try:
@@ -154,22 +176,24 @@ def serve_command(
             allowed_hosts,
             bind,
             create_server,
+            is_local,
             make_server,
             names_of,
         )
     except ImportError:
         raise MissingExtraError("serve", "serve") from None
 
-    if token is not None and not token.strip():
-        raise InputError("--token: must not be empty")
+    token = _read_token(token, token_file)
     origins = [one.strip() for one in (cors or "").split(",") if one.strip()]
     if any("://" not in one for one in origins):
         raise InputError("--cors: give addresses such as https://example.org")
     if len(models) > 1 and (corpus or title or images):
         raise InputError("serve: --corpus, --title and --images need a single model")
-    listening = bind(host, port)
     limits = Limits(workers=workers, queue=queue, seconds=timeout)
-    app, served = create_server(limits, allowed_hosts(host), token=token, origins=origins)
+    hosts = allowed_hosts(host, allowed_host or ())
+    app, served = create_server(limits, hosts, token=token, origins=origins)
+    server = make_server(app, limits, proxies=forwarded_allow_ips, root_path=root_path, log=log)
+    listening = bind(host, port, limits)
 
     def load() -> list[Served]:
         found = []
@@ -181,7 +205,27 @@ def serve_command(
         return found
 
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
-    _serve(make_server(app, limits), served, listening, load, address, quiet=output.quiet)
+    if token is None and not is_local(host):
+        note(f"whoever can reach {address} can use the models: give --token-file or set TAGTOPICS_TOKEN")
+    _serve(server, served, listening, load, address, quiet=output.quiet)
+
+
+def _read_token(given: str | None, file: str | None) -> str | None:
+    """Return the token: given, the first line of a file, or `TAGTOPICS_TOKEN`; None without one."""
+    import os
+    from pathlib import Path
+
+    if given is not None and file is not None:
+        raise InputError("--token and --token-file: give one of them")
+    token, source = os.environ.get("TAGTOPICS_TOKEN"), "TAGTOPICS_TOKEN"
+    if given is not None:
+        note("all users of this machine can see --token: give --token-file, or set TAGTOPICS_TOKEN")
+        token, source = given, "--token"
+    elif file is not None:
+        token, source = Path(file).read_text("utf-8", "replace").partition("\n")[0], f"--token-file {file}"
+    if token is not None and not token.strip():
+        raise InputError(f"{source}: the token must not be empty")
+    return token and token.strip()
 
 
 def _serve(
@@ -201,13 +245,14 @@ def _serve(
 
     def ready() -> None:
         if not quiet:
+            write_notes()
             names = ", ".join(one["title"] for one in models.loaded)
             console().print(plain(f"Serving {names} at {address}"), soft_wrap=True)
             console().print(plain("Press Ctrl-C to stop.", "dim"))
 
     def failed(error: Exception) -> None:
         if models.loaded:
-            note(f"reload failed, the earlier models stay: {models.failure}")
+            write_error(f"note: reload failed, the earlier models stay: {models.failure}")
         else:
             first.append(error)
             server.should_exit = True
@@ -216,6 +261,7 @@ def _serve(
         signal.signal(signal.SIGHUP, lambda *_: models.wanted.set())
     if not quiet:
         note("loading; /ready answers 200 when this is done")
+        write_notes()
     threading.Thread(target=models.keep_loaded, args=(load, ready, failed), daemon=True).start()
     server.run(sockets=[listening])
     if first:

@@ -81,7 +81,7 @@ class ModelEngine:
 
     def explain(self, documents: Sequence[NewDocument]) -> list[ExplainOut]:
         """Return p(tag | word, document) of each document, which must have tags."""
-        self._check_offer("explain")
+        self.check_offer("explain")
         if not all(document.tags for document in documents):
             raise InputError("explain: every document needs at least one tag")
         corpus, _ = self._corpus("explain", documents)
@@ -137,7 +137,7 @@ class ModelEngine:
 
     def photograph(self, content: bytes, top: int) -> PhotographAnswer:
         """Return topics, tags and heat maps of a photograph, given as the bytes of its file."""
-        self._check_offer("photograph")
+        self.check_offer("photograph")
         with tempfile.TemporaryDirectory(prefix="tagtopics-") as folder:
             path = Path(folder) / "photograph"
             path.write_bytes(content)
@@ -146,7 +146,8 @@ class ModelEngine:
             except InputError as error:
                 raise InputError(str(error).replace(f"{folder}/", "")) from None
 
-    def _check_offer(self, name: str) -> None:
+    def check_offer(self, name: str) -> None:
+        """Raise status 501, with the reason, if the model does not support a method."""
         if name not in self.offers:
             kind = type(self._model).__name__
             reasons = {
@@ -160,7 +161,7 @@ class ModelEngine:
 
     def _corpus(self, name: str, documents: Sequence[NewDocument]) -> tuple[Corpus, list[int]]:
         """Return new texts as a corpus in the columns of the model, and the unknown words of each."""
-        self._check_offer(name)
+        self.check_offer(name)
         model, tags = self._model, [document.tags for document in documents]
         if unknown := [tag for row in tags for tag in sorted(row) if tag not in self._tags]:
             raise InputError(f"the model has no tag {clean_text(unknown[0])[:80]!r}")

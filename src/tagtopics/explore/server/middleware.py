@@ -17,6 +17,7 @@ from fastapi import HTTPException
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
+from starlette.routing import get_route_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _HEADERS = (
@@ -42,6 +43,7 @@ class Limits:
     body_bytes: int = 2_000_000
     photograph_bytes: int = 12_000_000
     body_seconds: float = 10.0  # in which a body must arrive
+    unread_seconds: float = 30.0  # that a client may leave an answer unread
 
 
 class Gate:
@@ -135,7 +137,7 @@ class TokenGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         app = self._app
-        if scope["path"] not in _OPEN and not has_token(scope, self._token):
+        if get_route_path(scope) not in _OPEN and not has_token(scope, self._token):
             detail = "this server needs a token: Authorization: Bearer TOKEN"
             app = JSONResponse({"detail": detail}, 401, {"WWW-Authenticate": 'Basic realm="tagtopics"'})
         await app(scope, receive, send)

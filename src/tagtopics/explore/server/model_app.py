@@ -76,7 +76,7 @@ def _add_pages(app: FastAPI, data: TopicData, offers: frozenset[str]) -> None:
     def zipped(content: bytes) -> Response:
         return Response(content, media_type="application/json", headers={"Content-Encoding": "gzip"})
 
-    @app.get("/", include_in_schema=False)
+    @app.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
     async def home() -> Response:
         return HTMLResponse(page)
 
@@ -174,6 +174,7 @@ def _add_questions(app: FastAPI, engine: ModelEngine, gate: Gate) -> None:
         kind = request.headers.get("content-type", "")
         if not kind.startswith(("image/", "application/octet-stream")):
             raise HTTPException(415, "send the bytes of an image, as application/octet-stream")
+        engine.check_offer("photograph")  # before 12 MB are read
         content = await request.body()
         return await gate.run(lambda: engine.photograph(content, top))
 

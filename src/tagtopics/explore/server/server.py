@@ -30,6 +30,9 @@ from tagtopics.explore.server.middleware import BodyLimit, Gate, Limits, TokenGu
 from tagtopics.explore.server.model_app import model_app
 
 _OWN = ("health", "ready", "reload", "metrics")  # paths of the server itself
+_TWO_LENGTHS = JSONResponse(  # a proxy may read another end of the body, and so another next request
+    {"detail": "Content-Length and Transfer-Encoding exclude each other"}, 400, {"Connection": "close"}
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +188,10 @@ def create_server(
     guarded = Watch(guarded, registry, lambda: gate.pending, origins)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        await (guarded if scope["type"] == "http" else own)(scope, receive, send)
+        answering = guarded if scope["type"] == "http" else own
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope.get("headers", ())}:
+            answering = _TWO_LENGTHS
+        await answering(scope, receive, send)
 
     return app, models
 
@@ -198,10 +204,11 @@ def _add_operation(app: FastAPI, models: Models, registry: CollectorRegistry, to
         return {"status": "ok"}
 
     @app.api_route("/ready", methods=["GET", "HEAD"])
-    async def ready() -> Response:
-        status = "ready" if models.loaded else "loading"
-        told = {"status": status, "models": models.loaded, "reloads": models.reloads}
-        return JSONResponse(told | {"failure": models.failure}, 200 if models.loaded else 503)
+    async def ready(request: Request) -> Response:
+        told: dict[str, Any] = {"status": "ready" if models.loaded else "loading"}
+        if token is None or has_token(request.scope, token):
+            told |= {"models": models.loaded, "reloads": models.reloads, "failure": models.failure}
+        return JSONResponse(told, 200 if models.loaded else 503)
 
     @app.post("/reload", status_code=202)
     async def reload(request: Request) -> dict[str, str]:
@@ -215,22 +222,31 @@ def _add_operation(app: FastAPI, models: Models, registry: CollectorRegistry, to
         return PlainTextResponse(generate_latest(registry))
 
 
-def allowed_hosts(host: str) -> tuple[str, ...] | None:
+def is_local(host: str) -> bool:
+    """Return whether an address is of this machine only."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def allowed_hosts(host: str, names: Sequence[str] = ()) -> tuple[str, ...] | None:
     """Return the host names that a server on an address accepts; None for any.
 
-    A server on a loopback address accepts only its own names. This stops web pages that rebind their own
-    host name to this machine.
+    A server on a loopback address accepts only its own names, and those given, such as `topics.example.org`
+    or `*.example.org`. This stops web pages that rebind their own host name to this machine. Others accept
+    all names if none are given.
     """
-    try:
-        local = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        local = host == "localhost"
+    for name in names:
+        if not re.fullmatch(r"(\*\.)?[\w-]+(\.[\w-]+)*|\[[\da-fA-F:]+\]", name):
+            raise InputError(f"--allowed-host {name[:60]!r}: give a name such as topics.example.org, no port")
     # "[" is what Starlette before 0.50 reads from an IPv6 host such as [::1]:8000
-    return ("localhost", "127.0.0.1", "[::1]", "::1", "[", host.lower()) if local else None
+    own = ("localhost", "127.0.0.1", "[::1]", "::1", "[", host)
+    return (*own, *names) if names or is_local(host) else None
 
 
-def bind(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on an address.
+def bind(host: str, port: int, limits: Limits) -> socket.socket:
+    """Return a socket that listens on an address; its connections end if clients do not read, on Linux.
 
     Its protocol is named, because asyncio sets TCP_NODELAY only then; otherwise every answer on a kept-alive
     connection waits 40 ms.
@@ -241,6 +257,9 @@ def bind(host: str, port: int) -> socket.socket:
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if hasattr(socket, "TCP_USER_TIMEOUT"):
+                milliseconds = int(1000 * limits.unread_seconds)
+                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
             listening.bind((host, port))
             listening.listen(512)
         except OSError:
@@ -253,15 +272,35 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
-def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
-    """Return the HTTP server of an application; run it with `run(sockets=[bind(...)])`."""
+def make_server(
+    app: ASGIApp, limits: Limits, *, proxies: str = "127.0.0.1", root_path: str = "", log: bool = False
+) -> uvicorn.Server:
+    """Return the HTTP server of an application; run it with `run(sockets=[bind(...)])`.
+
+    Args:
+        app: the application.
+        limits: on its work.
+        proxies: addresses and networks whose `X-Forwarded-For` and `X-Forwarded-Proto` headers count.
+        root_path: path of the server at a proxy, which removes it from requests.
+        log: whether to log requests.
+    """
+    for one in proxies.split(","):
+        try:
+            ipaddress.ip_network("::" if one.strip() == "*" else one.strip())
+        except ValueError:
+            raise InputError(
+                f"--forwarded-allow-ips {one.strip()[:60]!r}: give addresses or networks, or *"
+            ) from None
+    root = f"/{root_path.strip('/')}" if root_path.strip("/") else ""
     return uvicorn.Server(
         uvicorn.Config(
             app,
             http="h11",
             ws="none",
-            log_level="warning",
-            access_log=False,
+            log_level="info" if log else "warning",
+            access_log=log,
+            forwarded_allow_ips=proxies,
+            root_path=root,
             server_header=False,
             timeout_keep_alive=10,
             timeout_graceful_shutdown=10,
