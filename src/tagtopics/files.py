@@ -106,7 +106,7 @@ def atomic_file(path: str | Path, *, like: Path | None = None) -> Iterator[Path]
     """
     target = Path(path)
     # In a folder that only the user can read, since libraries may write temporary files of their own.
-    with _temporary_folder(target, mode=0o700) as folder:
+    with _temporary_folder(target, target.parent, mode=0o700) as folder:
         temporary = folder / target.name
         yield temporary
         modes = [other.stat().st_mode & 0o777 for other in (target, like) if other and other.is_file()]
@@ -115,7 +115,7 @@ def atomic_file(path: str | Path, *, like: Path | None = None) -> Iterator[Path]
                 temporary.chmod(modes[0] & modes[-1])
         _flush(temporary)
         os.replace(temporary, target)
-        _flush(target.parent)
+        _flush_name(target)
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def atomic_folder(path: str | Path, check: Callable[[], None] = lambda: None) ->
         InputError: if the folder cannot be written; an older one stays as it is.
     """
     target = Path(path)
-    with _temporary_folder(target) as folder:
+    with _temporary_folder(target, target.parent) as folder:
         yield folder
         for place in sorted(folder.rglob("*")):
             _flush(place)
@@ -141,7 +141,7 @@ def atomic_folder(path: str | Path, check: Callable[[], None] = lambda: None) ->
         with lock_file(target.with_name(f".{target.name}.{_EXCHANGE_LOCK}"), wait=True):
             check()
             _put_in_place(folder, target)
-        _flush(target.parent)
+        _flush_name(target)
 
 
 def check_target(
@@ -186,9 +186,25 @@ def check_target(
     parent = next(place for place in target.absolute().parents if place.exists())
     if not parent.is_dir():
         raise InputError(f"{option} {target}: {parent} is a file, not a folder")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise InputError(f"{option} {target}: {parent} is not writable")
+    _try_to_write(target, parent)
     return target
+
+
+def _try_to_write(target: Path, parent: Path) -> None:
+    """Make folders with the names that a writer needs, and try to replace a target that exists.
+
+    What cannot be known otherwise before a long computation: names that are too long, mount points, disks
+    that are full or cannot be written to.
+    """
+    with _temporary_folder(target, parent) as folder:
+        trial = folder / target.absolute().relative_to(parent)
+        trial.mkdir(parents=True)
+        if target.is_dir() and any(target.iterdir()):
+            try:
+                os.rename(trial, target)  # never succeeds
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
 
 
 def _may_replace(target: Path, is_ours: Callable[[Path], bool] | None, overwrite: bool | None) -> bool:
@@ -331,17 +347,17 @@ def digest_arrays(*arrays: Any) -> str:
 
 
 @contextmanager
-def _temporary_folder(target: Path, *, mode: int = 0o777) -> Iterator[Path]:
-    """Yield a new folder next to a target, locked against `sweep_leftovers`, and remove it afterwards.
+def _temporary_folder(target: Path, parent: Path, *, mode: int = 0o777) -> Iterator[Path]:
+    """Yield a new folder for a target, locked against `sweep_leftovers`, and remove it afterwards.
 
     What goes wrong on disk is an `InputError`.
     """
     stem = f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}"
-    folder = target.with_name(f"{stem}.tmp")
+    folder = parent / f"{stem}.tmp"
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+        parent.mkdir(parents=True, exist_ok=True)
         sweep_leftovers(target)
-        with lock_file(target.with_name(f"{stem}.lock"), wait=True):
+        with lock_file(parent / f"{stem}.lock", wait=True):
             folder.mkdir(mode)
             try:
                 yield folder
@@ -349,6 +365,8 @@ def _temporary_folder(target: Path, *, mode: int = 0o777) -> Iterator[Path]:
                 shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
         reason = error.strerror or str(error)
+        if error.errno == errno.EBUSY:
+            reason = "a mount point cannot be replaced: name a folder inside it"
         raise InputError(f"{target}: cannot be written ({reason}); nothing was changed") from error
 
 
@@ -364,6 +382,17 @@ def _flush(path: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def _flush_name(target: Path) -> None:
+    """Force to disk that a file or folder has its name."""
+    try:
+        _flush(target.parent)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(
+            f"{target}: is written, but the disk may lose it ({reason}); check the disk"
+        ) from error
 
 
 def _put_in_place(new: Path, target: Path) -> None:

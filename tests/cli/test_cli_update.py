@@ -228,7 +228,7 @@ def test_a_failure_while_writing_leaves_the_model(folder: Path, monkeypatch: pyt
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tagtopics.models.persistence.write_matrix_folder", fail)
+    monkeypatch.setattr("tagtopics.models.persistence.write_parts", fail)
     before = tree(folder)
     result = run("update", folder / "model.tt", folder / "new.jsonl")
     assert result.code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import io
 import os
 import shutil
@@ -15,10 +16,12 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
+from tagtopics import files
 from tagtopics.bp import loop
 from tagtopics.datasets import make_scenes, write_scenes
 from tagtopics.datasets.registry import RemoteFile, fetch_dataset
 from tagtopics.explore.record.heat_maps import TagMaps, write_maps
+from tagtopics.files import check_target
 from tagtopics.images.vocabulary import TileMap
 from tagtopics.scale import fit_shards, shard_corpus
 
@@ -41,7 +44,6 @@ KNOWN = {
     "bp/checkpoint.py": {"save_file"},
     "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir"},
     "analysis/audit/changes.py": {"write_bytes"},
-    "analysis/plots.py": {"savefig"},
     "analysis/audit/rewrite.py": {"GzipFile", "open", "save_npz", "copy"},
     "explore/record/export.py": {"open", "write_text"},
     "scale/format.py": {"write_text"},
@@ -187,7 +189,9 @@ def test_what_cannot_be_removed_is_not_moved_into_place(
     monkeypatch.setattr(shutil, "rmtree", lambda *args, **options: None)
     shard_corpus(corpus(), tmp_path / "s")
     tt.LDA(2, max_iter=1).fit(corpus()).save(tmp_path / "m", corpus=corpus())
-    assert [path for path in tmp_path.rglob("*") if path.name.endswith(".tmp")] == []
+    moved = [path for name in "sm" for path in (tmp_path / name).rglob("*")]
+    assert moved
+    assert [path for path in moved if path.name.endswith(".tmp")] == []
 
 
 def test_a_zip_archive_is_never_opened_to_append(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,10 +290,95 @@ def test_no_fit_is_started_on_a_full_disk(
     assert "free some space" in capsys.readouterr().err
 
 
+def test_the_space_of_a_fit_is_not_underestimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The topics are saved before the recommender is trained, and the whole model then beside them."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    words, tags = [f"word{i}" for i in range(400)], [f"tag{i}" for i in range(300)]
+    rows = [
+        {"text": " ".join(rng.choice(words, 40)), "tags": rng.choice(tags, 3, replace=False).tolist()}
+        for _ in range(300)
+    ]
+    tt.write_jsonl(tt.read_corpus(rows), "c.jsonl")
+    written, needed = [], []
+
+    def watched(folder: Path, target: Path) -> None:
+        written.append((folder / "arrays.safetensors").stat().st_size)
+        put_in_place(folder, target)
+
+    put_in_place = files._put_in_place
+    monkeypatch.setattr(files, "_put_in_place", watched)
+    monkeypatch.setattr("tagtopics.cli.fit.check_space", lambda path, n_bytes: needed.append(n_bytes))
+    assert command("fit", "c.jsonl", "--topics", "5", "--iterations", "2", "--out", "m.tt") == 0
+    topics, whole = written
+    assert whole > 1.5 * topics
+    assert topics + whole < needed[0] < 3 * (topics + whole)
+
+
+def refuse(name: str, code: int) -> Callable[..., Any]:
+    """Return a function that fails as the disk would."""
+
+    def fail(*args: Any, **options: Any) -> Any:
+        raise OSError(code, os.strerror(code), name)
+
+    return fail
+
+
+TRIALS: dict[str, tuple[tuple[str, ...], tuple[str, int] | None, str]] = {
+    "long name": (("fit", "c.jsonl", "--out", "n" * 240), None, "File name too long"),
+    "long name, new folder": (("fit", "c.jsonl", "--out", f"new/{'n' * 240}"), None, "File name too long"),
+    "long folder": (("fit", "c.jsonl", "--out", f"new/{'n' * 256}/m.tt"), None, "File name too long"),
+    "long name, shards": (("fit", "c.shards", "--out", "n" * 233), None, "File name too long"),
+    "long checkpoint": (("fit", "c.jsonl", "--checkpoint", "n" * 240), None, "File name too long"),
+    "mount point": (("fit", "c.jsonl", "--out", "m.tt"), ("rename", errno.EBUSY), "name a folder inside it"),
+    "mount point, update": (
+        ("update", "m.tt", "c.jsonl"),
+        ("rename", errno.EBUSY),
+        "name a folder inside it",
+    ),
+    "read-only disk": (("fit", "c.jsonl", "--out", "new"), ("mkdir", errno.EROFS), "Read-only file system"),
+    "no permission": (("fit", "c.jsonl", "--out", "new"), ("mkdir", errno.EACCES), "Permission denied"),
+    "no space": (("fit", "c.jsonl", "--out", "new"), ("mkdir", errno.ENOSPC), "No space left"),
+}
+
+
+@pytest.mark.parametrize("case", TRIALS)
 @pytest.mark.usefixtures("no_fit")
-def test_a_folder_without_permission_is_known_before_the_fit(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_no_fit_is_started_if_a_trial_fails(
+    case: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
-    assert command("fit", "c.jsonl", "--out", "new") == 2
-    assert "is not writable" in capsys.readouterr().err
+    arguments, failing, message = TRIALS[case]
+    before = {path: path.is_file() and path.read_bytes() for path in place.rglob("*")}
+    if failing is not None:
+        monkeypatch.setattr(os, failing[0], refuse(*failing))
+    assert command(*arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert {path: path.is_file() and path.read_bytes() for path in place.rglob("*")} == before
+
+
+def test_a_trial_replaces_nothing(place: Path) -> None:
+    before = (place / "m.tt" / "model.json").stat()
+    (place / "empty").mkdir(mode=0o750)
+    for _ in range(2):
+        assert check_target("m.tt", "model", lambda _: True) == Path("m.tt")
+        assert check_target("empty", "folder", lambda _: True) == Path("empty")
+    assert (place / "m.tt" / "model.json").stat() == before
+    assert (place / "empty").stat().st_mode & 0o777 == 0o750
+    assert [path.name for path in place.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("writer", ["write_jsonl", "write_matrix_folder"])
+def test_a_disk_that_fails_last_does_not_claim_that_nothing_was_changed(
+    writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail_for_the_parent(descriptor: int) -> None:
+        if os.path.samestat(os.fstat(descriptor), tmp_path.stat()):
+            raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", fail_for_the_parent)
+    with pytest.raises(tt.InputError, match=r"target: is written, but the disk may lose it \(Input"):
+        FILES[writer](tmp_path / "target")
+    assert (
+        tt.read_corpus(tmp_path / "target", format="jsonl" if writer == "write_jsonl" else None).n_docs == 2
+    )

@@ -67,11 +67,24 @@ def build_model(options: ModelOptions) -> TopicModel:
     return model
 
 
-def model_bytes(model: TopicModel, corpus: Corpus, keep: bool) -> int:
-    """Return roughly how many bytes the saved model will take, with its documents if they are kept."""
-    numbers = model.count_topics(corpus.n_tags) * (corpus.n_words + corpus.n_docs + 4 * corpus.n_tags)
-    texts = sum(map(len, corpus.texts)) if keep and corpus.texts is not None else 0
-    return 4 * numbers + (8 * (corpus.counts.nnz + corpus.tags.nnz) + texts if keep else 0)
+def model_bytes(model: TopicModel, corpus: Corpus, keep: bool, recommender: bool = True) -> int:
+    """Return roughly how many bytes of disk a fit needs at most, with the documents if they are kept.
+
+    The topics are saved first; then the model with its recommender is written beside them.
+    """
+    import numpy as np
+
+    from tagtopics.recommend.recommender import recommender_bytes
+
+    K, (D, W), T = model.count_topics(corpus.n_tags), corpus.counts.shape, corpus.n_tags
+    topics = 4 * K * (W + D + 4 * T)
+    if name_of_model(model) == "ttm":  # words of tags
+        topics += 8 * min(W * T, int(np.diff(corpus.counts.indptr) @ np.diff(corpus.tags.indptr)))
+    if keep:
+        topics += 8 * (corpus.counts.nnz + corpus.tags.nnz) + sum(map(len, corpus.texts or ()))
+    if not (recommender and T):
+        return topics
+    return 2 * topics + recommender_bytes(D, T, K) + 8 * (corpus.counts.nnz + corpus.tags.nnz)
 
 
 _FACTORS = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")  # of the Markov model alone

@@ -94,7 +94,7 @@ def command(
             documents = named_documents(documents, tag_names)
         _note_sizes(estimator, documents)
         clock.begin("start")
-        check_space(target, model_bytes(estimator, documents, keep))
+        check_space(target, model_bytes(estimator, documents, keep, recommender))
         checkpoints, start = _checkpoint(estimator, documents, scale)
         callbacks = [clock, *progress_bar(output), *checkpoints]
         if journal is not None:

@@ -48,7 +48,8 @@ def command(
     target = check_model_target(model if out is None else out)
     began = time.perf_counter()
     corpus = read_more(input, columns, loaded, output)
-    check_space(target, model_bytes(loaded, corpus if old is None else old, old is not None))
+    known = () if old is None else (old,)
+    check_space(target, sum(model_bytes(loaded, each, bool(known)) for each in (corpus, *known)))
     read = time.perf_counter()
     _note_repeats(corpus, loaded)
     updated = update_model(

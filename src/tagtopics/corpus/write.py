@@ -46,7 +46,7 @@ def write_matrix_folder(corpus: Corpus, path: str | Path) -> Path:
     """
     target = check_folder(path, "matrix folder", FOLDER_FILES.__contains__, "words.npz", _is_marked)
     with atomic_folder(target) as folder:
-        _write_parts(corpus, folder)
+        write_parts(corpus, folder)
     return Path(path)
 
 
@@ -119,7 +119,8 @@ def _resolved(path: str | Path) -> Path:
     return target.resolve() if target.is_symlink() else target
 
 
-def _write_parts(corpus: Corpus, folder: Path) -> None:
+def write_parts(corpus: Corpus, folder: Path) -> None:
+    """Write the files of a matrix folder into a new folder."""
     (folder / "words.npz").write_bytes(_npz(corpus.counts, _MARK))
     write_names(corpus.vocabulary, folder / "vocab.txt")
     if corpus.n_tags:

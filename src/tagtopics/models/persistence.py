@@ -23,8 +23,9 @@ from safetensors.numpy import load, save
 
 from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.checkpoint import plain_value
-from tagtopics.corpus import Corpus, read_corpus, write_matrix_folder
+from tagtopics.corpus import Corpus, read_corpus
 from tagtopics.corpus.recipe import Columns, recipe_from_json, recipe_to_json
+from tagtopics.corpus.write import write_parts
 from tagtopics.errors import CorpusWarning, InputError, one_line
 from tagtopics.files import (
     BLANK,
@@ -168,7 +169,8 @@ def save_model(
             (folder / _BASE).mkdir()
             _write(*base, folder / _BASE)
         if corpus is not None:
-            write_matrix_folder(corpus, folder / _CORPUS)
+            (folder / _CORPUS).mkdir()
+            write_parts(corpus, folder / _CORPUS)
         _write(*content, folder)
 
 

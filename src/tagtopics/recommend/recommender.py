@@ -45,6 +45,18 @@ _BATCH_PAIRS = 1 << 22  # document-tag pairs in memory at a time
 _IMPROBABLE = 0.01  # less probable pairs are left out when thresholds are learned
 
 
+def _most_docs(n_tags: int) -> int:
+    """Return how many training documents are kept."""
+    return min(MOST_DOCS, _MOST_COEFFICIENTS // n_tags) if n_tags <= _FEW_TAGS else MOST_DOCS
+
+
+def recommender_bytes(n_docs: int, n_tags: int, n_topics: int) -> int:
+    """Return how many bytes a saved recommender takes, without the counts and tags of its documents."""
+    N = min(n_docs, _most_docs(n_tags))
+    table = N * n_tags if ridge.uses_all(N, n_tags) else 0
+    return (4 if table < ridge.HALVED_FROM else 2) * table + 4 * N * n_topics
+
+
 @dataclass(frozen=True)
 class TagRecommender:
     """A fitted recommender; users call `TopicModel.recommend`.
@@ -252,8 +264,7 @@ def fit_recommender(
     if not len(used):
         raise InputError("fit_recommender: no document has both words and tags")
     generator = np.random.default_rng(seed)
-    few = _MOST_COEFFICIENTS // len(tag_names) if len(tag_names) <= _FEW_TAGS else MOST_DOCS
-    used = used[_draw(generator, len(used), min(MOST_DOCS, few))]
+    used = used[_draw(generator, len(used), _most_docs(len(tag_names)))]
     counts = sp.csr_array(counts[used], dtype=np.float32)
     theta = np.asarray(doc_topic[used], dtype=np.float32)
     carried = sp.csr_array(tags[used], dtype=np.float32)

@@ -17,7 +17,6 @@ from fastapi import HTTPException
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
-from starlette.routing import get_route_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _HEADERS = (
@@ -137,7 +136,8 @@ class TokenGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         app = self._app
-        if get_route_path(scope) not in _OPEN and not has_token(scope, self._token):
+        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        if path not in _OPEN and not has_token(scope, self._token):
             detail = "this server needs a token: Authorization: Bearer TOKEN"
             app = JSONResponse({"detail": detail}, 401, {"WWW-Authenticate": 'Basic realm="tagtopics"'})
         await app(scope, receive, send)

@@ -188,7 +188,7 @@ def create_server(
     guarded = Watch(guarded, registry, lambda: gate.pending, origins)
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        answering = guarded if scope["type"] == "http" else own
+        answering: ASGIApp = guarded if scope["type"] == "http" else own
         if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope.get("headers", ())}:
             answering = _TWO_LENGTHS
         await answering(scope, receive, send)
