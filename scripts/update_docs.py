@@ -41,7 +41,7 @@ PAGES = (
     *sorted((DOCS / "guides").glob("*.md")),
 )
 RUN = ("python", "console")
-SHOWN = ("text", "json", "csv", "bibtex")
+SHOWN = ("text", "json", "csv", "bibtex", "ini", "nginx")
 """Languages of blocks that run, and of blocks that are only shown."""
 
 _REASON = re.compile(r"<!-- not run: (.+) -->")

@@ -20,9 +20,6 @@ hypothesis.settings.load_profile("untimed")
 hypothesis.settings.register_profile("uncompiled", max_examples=5, deadline=None)
 if os.environ.get("NUMBA_DISABLE_JIT") == "1":  # `make coverage`: kernels run as plain Python, which is slow
     hypothesis.settings.load_profile("uncompiled")
-    from tagtopics.bp import edges
-
-    edges.prefetch = lambda *_: None  # type: ignore[assignment]  # an instruction of the processor
 
 
 def _data_directory() -> Path | None:

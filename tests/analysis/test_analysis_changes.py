@@ -288,3 +288,17 @@ def test_records_are_divided_as_the_csv_module_does(record: str, quoting: str, d
         before, after = changed.split("new")
         assert record.startswith(before.removesuffix('"'))
         assert record.endswith(after.removeprefix('"'))
+
+
+@pytest.mark.parametrize(
+    "tag", ["=cmd|' /C calc'!A0", "+1", "-2 degrees", "@home", "'=a", "''+b", "'90s", "a=b"]
+)
+def test_spreadsheets_run_no_tag_and_it_is_read_back(tag: str, tmp_path: Path) -> None:
+    found = Finding("doubtful", tag, 0.5, document=tag, row=0, words=("=word",))
+    path = write_changes([found], tmp_path / "changes.csv")
+    with path.open(newline="") as file:
+        (cells,) = csv.DictReader(file)
+    assert not any(value.startswith(("=", "+", "-", "@", "\t", "\r")) for value in cells.values())
+    path.write_text(path.read_text().replace("\n,", "\nyes,"))
+    ((change,), _) = read_changes(path)
+    assert (change.tag, change.document) == (tag, tag)

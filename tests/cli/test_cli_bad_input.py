@@ -389,6 +389,8 @@ def test_a_missing_extra_says_what_to_install(tmp_path: Path) -> None:
         (PermissionError(13, "Permission denied", "/locked/m.tt"), "/locked/m.tt: Permission denied"),
         (OSError(28, "No space left on device", "m.tt"), "m.tt: No space left on device"),
         (MemoryError(), "not enough memory"),
+        (ImportError("liba.so: failed to map segment from shared object"), "not enough memory"),
+        (RuntimeError("can't start new thread"), "not enough memory"),
     ],
 )
 def test_trouble_with_the_machine(error: Exception, expected: str, tmp_path: Path) -> None:
@@ -399,6 +401,20 @@ def test_trouble_with_the_machine(error: Exception, expected: str, tmp_path: Pat
     assert result.err.startswith("tagtopics: error: ")
     assert expected in result.err
     assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("limit", [300_000_000, 999_000_000, 2_000_000_000, -1])
+def test_little_address_space_is_one_line(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (limit, limit))
+    result = run("datasets")
+    assert result.code == (2 if 0 < limit < 1_000_000_000 else 0)
+    if result.code:
+        expected = (
+            f"only {limit / 1e6:.0f} MB of address space are allowed; allow 1,000 MB, such as with ulimit"
+        )
+        assert result.err.startswith(f"tagtopics: error: {expected}")
+        assert result.err.count("\n") == 1
 
 
 def test_our_own_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

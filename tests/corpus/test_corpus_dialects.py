@@ -96,3 +96,11 @@ def test_commands_remember_and_say_nothing_needless(
     assert printed.err == "note: 1 token of words outside the vocabulary left out\n"
     assert main(["explain", "m.tt", "b.csv"]) == 2
     assert "tags" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["zlib", "bz2", "rot13", "hex", "undefined", "punycode"])
+def test_what_is_no_encoding_of_text_is_one_line(name: str, tmp_path: Path) -> None:
+    for file in ("a.csv", "a.jsonl"):
+        path = write(tmp_path, file, 'text,tags\n"red, cars",x\n' if file == "a.csv" else '{"text": "red"}\n')
+        with pytest.raises(tt.InputError, match=name):
+            read(path, encoding=name)

@@ -305,3 +305,16 @@ def test_a_real_bibliography(data_directory: Path, tmp_path: Path) -> None:
     n_authors = sum(len(set(row["authors"])) for row in rows)
     authors = [name.startswith("author:") for name in corpus.tag_names]
     assert abs(int(corpus.tags[:, np.flatnonzero(authors)].nnz) - n_authors) <= 0.001 * n_authors
+
+
+def test_links_out_of_a_folder_of_texts_are_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    (folder / "more").mkdir(parents=True)
+    (tmp_path / "secret.txt").write_text("password")
+    (folder / "a.txt").write_text("bread oven")
+    (folder / "b.txt").symlink_to(folder / "a.txt")
+    (folder / "c.txt").symlink_to(tmp_path / "secret.txt")
+    with pytest.warns(tt.CorpusWarning, match="texts: left out 1 links to files elsewhere"):
+        corpus = tt.read_corpus(folder)
+    assert corpus.ids == ("a.txt", "b.txt")
+    assert "password" not in corpus.vocabulary

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import xml.etree.ElementTree as ET
 from collections import defaultdict
 from pathlib import Path
@@ -168,3 +169,20 @@ def test_notebooks_show_escaped_tables(hostile_model: tt.TTM, model: tt.TTM, cor
         assert "onerror=" not in html.lower() or "&lt;" in html
         ET.fromstring(f"<div>{html}</div>".replace("\0", ""))
     assert str(len(model.explain(corpus))) in model.explain(corpus)._repr_html_().replace(",", "")
+
+
+def test_spreadsheets_run_no_name(tmp_path: Path) -> None:
+    names = ["=cmd|' /C calc'!A0", "+1", "-2", "@home"]
+    rows = [{"id": name, "text": f"{name} word", "tags": [name]} for name in names * 2]
+    recipe = tt.TextRecipe(token_pattern=r"\S+", min_length=1)
+    corpus = tt.read_corpus([row | {"id": f"{row['id']}{i}"} for i, row in enumerate(rows)], recipe=recipe)
+    model: Any = tt.TTM(2, max_iter=2, random_state=0).fit_topics(corpus)
+    cells = [
+        (column, cell)
+        for path in tt.export(model, tmp_path / "tables", corpus=corpus).glob("*.csv")
+        for row in rows_of(path)
+        for column, cell in row.items()
+    ]
+    assert {f"'{name}" for name in names} <= {cell for column, cell in cells if column == "tag"}
+    risky = [cell for _, cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    assert [cell for cell in risky if not re.fullmatch(r"-?[\d.e+-]+", cell)] == []

@@ -82,3 +82,12 @@ def test_records_of_kernels_are_defined_in_files_that_name_the_cache() -> None:
     assert "KernelDocuments" in places
     stamped = {path for pattern in _KERNELS for path in PACKAGE.glob(pattern)}
     assert {name: place for name, place in places.items() if PACKAGE / place not in stamped} == {}
+
+
+def test_kernels_run_as_plain_python() -> None:
+    code = FIT.replace("n_docs=200", "n_docs=5").replace("max_iter=3", "max_iter=1")
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    assert printed.returncode == 0, printed.stderr

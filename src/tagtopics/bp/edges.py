@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils, config, types
 from numba.extending import intrinsic
 
 from tagtopics.bp.constants import RECALLS
@@ -267,3 +267,7 @@ def prefetch(typing: Any, array: Any, row: Any, column: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, types.intp, types.intp), generate
+
+
+if config.DISABLE_JIT:  # plain Python has no such instruction
+    globals()["prefetch"] = lambda array, row, column: None

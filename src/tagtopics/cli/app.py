@@ -59,6 +59,9 @@ PANELS: Mapping[str, Mapping[str, str]] = {
 
 COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
 
+_LEAST_BYTES = 1_000_000_000  # of address space, most of it for the libraries
+_NO_MEMORY = "failed to map segment|can't start new thread|[Cc]annot allocate memory"
+
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -81,6 +84,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", CorpusWarning)
             warnings.showwarning = lambda message, *_, **__: note(str(message))
+            if given and given[0] in COMMANDS:
+                _check_address_space()
             parser = _parser(given[0] if given and given[0] in COMMANDS else None)
             code = parser.main(args=given, prog_name="tagtopics", standalone_mode=False)
         sys.stdout.flush()
@@ -135,6 +140,20 @@ def _parser(name: str | None) -> Any:
     return get_command(app)
 
 
+def _check_address_space() -> None:
+    """Refuse to start if `ulimit -v` allows too little: libraries then fail in many ways, or never end."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if 0 <= limit < _LEAST_BYTES:  # -1 is no limit
+        raise InputError(
+            f"only {limit / 1e6:,.0f} MB of address space are allowed; allow {_LEAST_BYTES / 1e6:,.0f} MB, "
+            f"such as with ulimit -v {_LEAST_BYTES // 1000}"
+        )
+
+
 def _outcome(error: BaseException) -> tuple[int, str]:
     if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
         return INTERRUPTED, "tagtopics: interrupted"
@@ -142,11 +161,11 @@ def _outcome(error: BaseException) -> tuple[int, str]:
         return BAD_INPUT, f"tagtopics: error: {clean_line(str(error))}"
     if hasattr(error, "format_message"):  # raised by typer: a wrong option, a missing argument
         return BAD_INPUT, f"tagtopics: error: {_plain(clean_line(error.format_message()))}"
+    if isinstance(error, MemoryError) or re.search(_NO_MEMORY, str(error)):
+        return BAD_INPUT, "tagtopics: error: not enough memory; try fewer topics or a smaller vocabulary"
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename else ""
         return BAD_INPUT, f"tagtopics: error: {clean_line(f'{place}{error.strerror or error}')}"
-    if isinstance(error, MemoryError):
-        return BAD_INPUT, "tagtopics: error: not enough memory; try fewer topics or a smaller vocabulary"
     what = clean_line(f"{type(error).__name__}: {error}")[:300]
     return INTERNAL_ERROR, f"tagtopics: internal error: {what}; please report it with the output of --debug"
 

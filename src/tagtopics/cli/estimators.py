@@ -77,14 +77,14 @@ def model_bytes(model: TopicModel, corpus: Corpus, keep: bool, recommender: bool
     from tagtopics.recommend.recommender import recommender_bytes
 
     K, (D, W), T = model.count_topics(corpus.n_tags), corpus.counts.shape, corpus.n_tags
-    topics = 4 * K * (W + D + 4 * T)
+    topics: int = 4 * K * (W + D + 4 * T)
     if name_of_model(model) == "ttm":  # words of tags
         topics += 8 * min(W * T, int(np.diff(corpus.counts.indptr) @ np.diff(corpus.tags.indptr)))
     if keep:
         topics += 8 * (corpus.counts.nnz + corpus.tags.nnz) + sum(map(len, corpus.texts or ()))
     if not (recommender and T):
-        return topics
-    return 2 * topics + recommender_bytes(D, T, K) + 8 * (corpus.counts.nnz + corpus.tags.nnz)
+        return int(topics)
+    return int(2 * topics + recommender_bytes(D, T, K) + 8 * (corpus.counts.nnz + corpus.tags.nnz))
 
 
 _FACTORS = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")  # of the Markov model alone

@@ -32,6 +32,7 @@ from tagtopics.errors import InputError
 _COMPILED_FROM = 1 << 21  # characters; for fewer, loading compiled code takes longer than it saves
 _RARE = ((1000, 3), (100, 2))  # documents of a corpus, and in how many a word must occur by default
 
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # Characters of names that cannot be seen; joiners only where there is nothing to join.
 _INVISIBLE = re.compile(
     "[\u00ad\u200b\u200e\u200f\u2060-\u2064\u202a-\u202e\u2066-\u2069]"
@@ -217,6 +218,16 @@ def clean_name(value: str) -> str:
         return value.strip()
     value = _INVISIBLE.sub("", value.replace("\0", " ").replace("\ufeff", " "))
     return " ".join(unicodedata.normalize("NFC", clean_text(value)).split())
+
+
+def to_cell(value: Any) -> Any:
+    """Return a value for a CSV file; text that spreadsheets would run as a formula gets an apostrophe."""
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
+
+
+def from_cell(cell: str) -> str:
+    """Return the text that `to_cell` was given."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def clean_text(value: str) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from tagtopics.analysis.records import Record
 from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.formats.registry import read_table
-from tagtopics.corpus.text import clean_name
+from tagtopics.corpus.text import clean_name, from_cell, to_cell
 from tagtopics.errors import InputError
 from tagtopics.files import atomic_file
 
@@ -104,7 +104,7 @@ def write_changes(findings: Iterable[Finding], path: str | Path) -> Path:
     writer.writeheader()
     for found in findings:
         cells = {"score": f"{found.score:.4f}", "words": " ".join(found.words)}
-        writer.writerow(found.to_dict() | cells)
+        writer.writerow({name: to_cell(value) for name, value in (found.to_dict() | cells).items()})
     with atomic_file(path) as fresh:
         fresh.write_bytes(text.getvalue().encode("utf-8", "replace"))
     return Path(path)
@@ -139,7 +139,7 @@ def _read_answers(path: str | Path, accept_from: float | None = None) -> list[tu
         table.column(name, "the changes")
     answered = []
     for i, line in enumerate(zip(*map(table.cells, _COLUMNS), strict=True)):
-        cells = {name: str(value or "") for name, value in zip(_COLUMNS, line, strict=True)}
+        cells = {name: from_cell(str(value or "")) for name, value in zip(_COLUMNS, line, strict=True)}
         where = table.where(i)
         answered.append((_change_of(cells, where), _answer_of(cells, accept_from, where)))
     return answered

@@ -54,6 +54,7 @@ def text_lines(path: Path, watch: Watch | None = None, encoding: str = "utf-8") 
     Memory is bounded by `LINE_LIMIT`. Anything but text in the encoding is an `InputError`, and so is an
     empty file. `watch` is called now and then with the bytes read so far.
     """
+    encoding = _codec(encoding)
     number = 0
     with open_bytes(path) as file:
         for number, line in enumerate(_lines(file, path, encoding), start=1):
@@ -92,7 +93,9 @@ def _decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
         raise InputError(f"{path}, line {number}: contains a zero byte; this is a binary file, not text")
     try:
         return raw.decode(encoding)
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
+        if not isinstance(error, UnicodeDecodeError):  # of encodings written in Python
+            raise InputError(f"{path}, line {number}: not {encoding}; save the file as UTF-8") from None
         name = "UTF-8" if encoding == "utf-8" else encoding
         raise InputError(
             f"{path}, line {number}: byte {error.start + 1} (0x{raw[error.start]:02x}) is not {name}; "
@@ -113,11 +116,7 @@ def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]
     If most letters are outside ASCII, the text is not Western, and the user must name the encoding.
     """
     if named is not None:
-        try:
-            return codecs.lookup(named).name, []
-        except (LookupError, ValueError):
-            known = "utf-8, cp1252, latin-1, utf-16 ..."
-            raise InputError(f"encoding: unknown {named[:40]!r}; use {known}") from None
+        return _codec(named), []
     decoder = codecs.getincrementaldecoder("utf-8")()
     with open_bytes(path) as file:
         first = chunk = file.read(_CHUNK)
@@ -131,6 +130,18 @@ def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]
         except UnicodeDecodeError:
             return _western(path, chunk or first)
     return "utf-8", []
+
+
+def _codec(named: str) -> str:
+    """Return the name of an encoding of text in Python."""
+    try:
+        name = codecs.lookup(named).name
+        if not is_wide(name):
+            b'"a"\n'.decode(name)  # what is no encoding of text, such as zlib, fails
+        return name
+    except (LookupError, ValueError):
+        problem = f"encoding: unknown {named[:40]!r}; use utf-8, cp1252, latin-1, utf-16 ..."
+        raise InputError(problem) from None
 
 
 def encoding_as_before(path: Path, before: str) -> str:

@@ -44,17 +44,20 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
     """Read a folder of text files; a document is named by its path in the folder."""
     if not folder.is_dir():
         raise InputError(f"{folder}: not a folder; format texts is for folders of .txt, .md or .pdf files")
-    paths = sorted((path for path in folder.rglob("*") if _is_text(path)), key=lambda path: path.as_posix())
+    found = sorted((path for path in folder.rglob("*") if _is_text(path)), key=lambda path: path.as_posix())
+    paths = [path for path in found if path.resolve().is_relative_to(folder.resolve())]
     if not paths:
         raise InputError(f"{folder}: no files {', '.join(SUFFIXES)}")
     names = [path.relative_to(folder).as_posix() for path in paths]
     guessed, warned = list[str](), list[str]()
+    if elsewhere := len(found) - len(paths):
+        warned.append(f"{folder.name}: left out {elsewhere:,} links to files elsewhere; copy the files")
     with SandboxedReader("tagtopics.corpus.formats.text_folders:pdf_text", "PDF") as process:
         texts = [_read_document(path, options, guessed, warned, process) for path in paths]
     columns: dict[str, list[Any]] = {"id": names}
     columns["text"], columns["title"] = (list(column) for column in zip(*texts, strict=True))
-    found, notices = _known(folder, paths, names)
-    columns |= found
+    known, notices = _known(folder, paths, names)
+    columns |= known
     tags = "tags" if "tags" in columns else None
     if len(guessed) > 1:
         guessed = [f"{folder.name}: {len(guessed):,} files are not UTF-8; {guessed[0]}"]

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.text import to_cell
 from tagtopics.errors import InputError, MissingExtraError
 from tagtopics.explore.record.tables import export_tables
 from tagtopics.files import atomic_file, atomic_folder, check_target, digest_file
@@ -158,7 +159,7 @@ def _write_csv(model: TopicModel, corpus: Corpus | None, folder: Path) -> None:
         with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
             rows = csv.writer(file)
             rows.writerow(table)
-            rows.writerows(zip(*table.values(), strict=True))
+            rows.writerows(map(to_cell, row) for row in zip(*table.values(), strict=True))
 
 
 def _write_parquet(model: TopicModel, corpus: Corpus | None, folder: Path) -> None:

@@ -164,14 +164,14 @@ function findingRow(i, counts) {
   return row;
 }
 
-// As `tagtopics audit --changes` writes it; cells are not changed, because `tagtopics apply` compares them.
+// As `tagtopics audit --changes` writes it; `tagtopics apply` removes the apostrophes again.
 function changesFile() {
   const quoted = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
   const rows = audit.findings.map((found, i) =>
     [
       audit.answers.get(i) || "", found.change, found.document ?? "", found.row ?? "", found.tag, found.other ?? "",
       found.kind, found.score.toFixed(4), (found.words || []).join(" "),
-    ].map((value) => quoted(String(value))),
+    ].map((value) => quoted(noFormula(String(value)))),
   );
   return [AUDIT_COLUMNS, ...rows].map((row) => row.join(",")).join("\n") + "\n";
 }

@@ -84,7 +84,8 @@ function numberIn(text) {
   return /^\s*%/.test(text.slice(found[0].length)) ? Number((value / 100).toPrecision(10)) : value;
 }
 // Spreadsheets run cells that begin like formulas; an apostrophe makes them text.
-const cell = (text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+const noFormula = (text) => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const cell = (text) => `"${noFormula(text).replaceAll('"', '""')}"`;
 const csvOf = (table) => table.map((row) => row.map((one) => (typeof one === "number" ? String(one) : cell(one))).join(",")).join("\r\n") + "\r\n";
 
 const asText = (picture) => new XMLSerializer().serializeToString(picture);
