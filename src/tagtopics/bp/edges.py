@@ -269,5 +269,5 @@ def prefetch(typing: Any, array: Any, row: Any, column: Any) -> Any:
     return types.void(array, types.intp, types.intp), generate
 
 
-if config.DISABLE_JIT:  # plain Python has no such instruction
+if getattr(config, "DISABLE_JIT", 0):  # plain Python has no such instruction
     globals()["prefetch"] = lambda array, row, column: None

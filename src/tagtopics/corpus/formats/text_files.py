@@ -42,10 +42,9 @@ _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical ba
 _SAMPLE_LINES, _SAMPLE_CHARS = 200, 2**20
 # How quotes are written, as `Columns.quoting` names it: arguments of `csv.reader`.
 _QUOTING: dict[str, dict[str, Any]] = {
-    "doubled": {"doublequote": True},
-    "backslash": {"doublequote": False, "escapechar": "\\"},
+    "doubled": {"doublequote": True}, "backslash": {"doublequote": False, "escapechar": "\\"},
     "none": {"quoting": csv.QUOTE_NONE},
-}
+}  # fmt: skip
 
 
 def text_lines(path: Path, watch: Watch | None = None, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -94,13 +93,10 @@ def _decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
     try:
         return raw.decode(encoding)
     except UnicodeError as error:
-        if not isinstance(error, UnicodeDecodeError):  # of encodings written in Python
-            raise InputError(f"{path}, line {number}: not {encoding}; save the file as UTF-8") from None
-        name = "UTF-8" if encoding == "utf-8" else encoding
-        raise InputError(
-            f"{path}, line {number}: byte {error.start + 1} (0x{raw[error.start]:02x}) is not {name}; "
-            "save the file as UTF-8"
-        ) from None
+        name, where = "UTF-8" if encoding == "utf-8" else encoding, ""
+        if isinstance(error, UnicodeDecodeError):  # encodings written in Python raise others
+            where = f"byte {error.start + 1} (0x{raw[error.start]:02x}) is "
+        raise InputError(f"{path}, line {number}: {where}not {name}; save the file as UTF-8") from None
 
 
 def is_wide(encoding: str) -> bool:
@@ -135,13 +131,11 @@ def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]
 def _codec(named: str) -> str:
     """Return the name of an encoding of text in Python."""
     try:
-        name = codecs.lookup(named).name
-        if not is_wide(name):
-            b'"a"\n'.decode(name)  # what is no encoding of text, such as zlib, fails
-        return name
+        "a".encode(named)  # what is no encoding of text, such as zlib, fails
+        return codecs.lookup(named).name
     except (LookupError, ValueError):
-        problem = f"encoding: unknown {named[:40]!r}; use utf-8, cp1252, latin-1, utf-16 ..."
-        raise InputError(problem) from None
+        known = "utf-8, cp1252, latin-1, utf-16 ..."
+        raise InputError(f"encoding: unknown {named[:40]!r}; use {known}") from None
 
 
 def encoding_as_before(path: Path, before: str) -> str:
