@@ -23,7 +23,8 @@ def random_edits(model: Any, corpus: tt.Corpus, rng: np.random.Generator) -> tup
     made = []
     for _ in range(int(rng.integers(2, 6))):
         n = len(model.components_)
-        kind = str(rng.choice(["merge", "merge", "split", "delete", "rename", "ban"]))
+        kinds = ["merge", "merge", "split", "delete", "rename", "ban"] if n > 2 else ["split", "rename"]
+        kind = str(rng.choice(kinds))
         topics = rng.choice(n, 2 if kind == "merge" else 1, replace=False).tolist()
         more: dict[str, Any] = {"topics": topics}
         if kind == "ban":
@@ -39,7 +40,7 @@ def edited_effects(name: str, sequences: int = SEQUENCES) -> Any:
     """Return, for each sequence of edits, the largest difference of a share, and covered slopes."""
     corpus, times = _dated(name)
     model = tt.LDA(TOPICS, random_state=0, max_iter=200).fit_topics(corpus)
-    rows: list[dict[str, Any]] = []
+    rows = list[dict[str, Any]]()
     for i in range(sequences):
         changed, made = random_edits(model, corpus, np.random.default_rng([31, i]))
         try:
