@@ -281,3 +281,16 @@ def test_few_outcomes_leave_probabilities_near_the_base_rate() -> None:
     assert best.probability > 0.7
     assert len(others) == 3
     assert max(one.probability for one in others) < 0.25
+
+
+def test_the_matrix_of_the_caller_stays_as_it_is() -> None:
+    X = sp.csr_matrix((np.array([1.0, 2, 1, 3]), np.array([3, 1, 1, 0]), np.array([0, 3, 4])), shape=(2, 4))
+    before = X.data.tolist(), X.indices.tolist(), X.indptr.tolist()
+    tt.LDA(2, max_iter=1).fit_topics(X)
+    tt.LDA(2, max_iter=1).partial_fit(X)
+    assert (X.data.tolist(), X.indices.tolist(), X.indptr.tolist()) == before
+
+
+def test_no_documents_have_no_credit(planted: SyntheticCorpus) -> None:
+    model = tt.TTM(2, max_iter=1, random_state=0).fit_topics(planted.corpus)
+    assert len(model.explain(planted.corpus.select(np.arange(0))).credit) == 0

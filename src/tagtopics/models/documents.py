@@ -140,6 +140,8 @@ def validated(model: Any, X: Any, reset: bool) -> Any:
     if named or (isinstance(first, list | tuple) and any(isinstance(word, str) for word in first)):
         what = "a dictionary" if named else "lists of words"
         raise InputError(f"documents must be texts, a table, a corpus or counts (D, W), not {what}")
+    if sp.issparse(X) and not getattr(X, "has_canonical_format", True):
+        X = X.copy()  # scikit-learn looks for the smallest value, and SciPy then adds duplicates in place
     dtypes = [np.float64, np.float32, np.int64, np.int32]
     rules = {"accept_sparse": "csr", "dtype": dtypes, "ensure_non_negative": True}
     return validate_data(model, X, reset=reset, **rules)

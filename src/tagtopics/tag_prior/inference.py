@@ -151,9 +151,9 @@ class TagPrior:
 
     def credit_shares(self, counts: CSR, tags: CSR) -> tuple[Float32, Float32]:
         """Return `shares` and `own` of `credit` alone: of many documents, the rest takes much memory."""
-        parts = zip(*self._explain(counts, tags), strict=True)
-        shares, own = (np.concatenate([np.empty(0, np.float32), *part]) for part in parts)
-        return shares, own
+        none = np.empty(0, np.float32)
+        shares, own = zip((none, none), *self._explain(counts, tags), strict=True)
+        return np.concatenate(shares), np.concatenate(own)
 
     def shares(self, counts: CSR, tags: CSR) -> Iterator[Float32]:
         """Yield `shares` of `credit`, some documents at a time."""
