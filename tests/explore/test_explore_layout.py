@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.manifold import trustworthiness
+from test_explore_years import SEEN, TO_CONES, TO_LAB, oklab
 
 from tagtopics.explore.map import layout
 from tagtopics.explore.map.layout import (
@@ -15,7 +16,7 @@ from tagtopics.explore.map.layout import (
     neighbours_of,
     repulsion,
 )
-from tagtopics.explore.map.terrain import agreement_of, hues_around
+from tagtopics.explore.map.terrain import FAMILIES, agreement_of, families_of
 from tagtopics.models.naming import distinguishing_topics
 
 
@@ -126,9 +127,33 @@ def test_region_is_the_topic_that_distinguishes_a_document() -> None:
     assert distinguishing_topics(theta, share, np.array([False, True, True])).tolist() == [0, 0]
 
 
-def test_hues_follow_the_angle_around_the_centre() -> None:
-    around = np.array([[1, 0.5], [0.5, 1], [0, 0.5], [0.5, 0]])
-    hues = hues_around(around)
-    assert sorted(np.diff(np.sort(hues)).tolist()) == [90, 90, 90]
-    turn = (hues[[1, 2, 3]] - hues[[0, 1, 2]]) % 360
-    assert set(turn.tolist()) == {90.0}
+@pytest.mark.parametrize("n_topics", [2, 20, 40])
+def test_large_topics_of_one_document_have_different_families(n_topics: int) -> None:
+    rng = np.random.default_rng(n_topics)
+    first = rng.integers(0, n_topics, 2000)
+    second = (first + rng.integers(1, 6, 2000)) % n_topics  # topics that are side by side on a circle
+    theta = np.full((2000, n_topics), 0.01, dtype=np.float32)
+    theta[np.arange(2000), second] += 0.3
+    theta[np.arange(2000), first] += 0.6
+    none = np.zeros(n_topics, dtype=bool)
+    family = families_of(theta, none)
+    assert (family[first] == family[second])[first != second].mean() < 0.05
+    assert np.bincount(family, minlength=len(FAMILIES)).max() <= n_topics // len(FAMILIES) + 4
+    assert (families_of(theta, none) == family).all()
+    grey = none.copy()
+    grey[0] = True
+    theta[:, 0] = 5.0  # largest everywhere, but background
+    assert len(set(families_of(theta, grey))) == min(n_topics, len(FAMILIES))
+
+
+def test_families_are_told_apart_by_every_reader() -> None:
+    lab = np.array([(x, c * np.cos(np.radians(h)), c * np.sin(np.radians(h))) for h, x, c in FAMILIES])
+    cones = (lab @ np.linalg.inv(TO_LAB).T) ** 3
+    rgb = cones @ np.linalg.inv(TO_CONES).T
+    assert rgb.min() > -0.03
+    for seen, least in (("all", 0.18), ("without red", 0.13), ("without green", 0.13)):
+        found = oklab(np.clip(rgb, 0, 1) @ SEEN[seen].T)
+        apart = np.linalg.norm(found[:, np.newaxis] - found, axis=2)
+        assert apart[~np.eye(len(FAMILIES), dtype=bool)].min() > least
+    hues = np.sort([hue for hue, _, _ in FAMILIES])
+    assert min(*np.diff(hues), 360 + hues[0] - hues[-1]) > 30

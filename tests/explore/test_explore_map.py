@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from explore_support import Watched, wait_for_map, wait_for_place, wait_until
+from PIL import Image
 
 import tagtopics as tt
+from tagtopics.explore import write_report
 from tagtopics.explore.map.terrain import terrain_of
+from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)
@@ -252,3 +258,60 @@ def test_a_map_needs_no_tag_on_several_documents(tags: list[str], tmp_path: Path
     terrain = terrain_of(tt.topic_data(model, corpus, "Few"))
     assert terrain.places.shape == (12, 2)
     assert terrain.tags.tolist() == []
+
+
+@pytest.fixture(scope="module")
+def crowded(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The map of forty topics, in a window of 1440 pixels."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for d in range(600):
+        themes = rng.integers(0, 40), (d + rng.integers(0, 3)) % 40
+        words = [f"{'abcdefgh'[rng.integers(8)]}theme{themes[int(i < 6)]}" for i in range(30)]
+        rows.append({"id": f"text {d}", "text": " ".join(words), "tags": [f"t{d % 7}"]})
+    corpus = tt.read_corpus(rows, id="id")
+    data = topic_data(tt.LDA(n_topics=40, random_state=0, max_iter=20).fit_topics(corpus), corpus)
+    path = tmp_path_factory.mktemp("crowded") / "report.html"
+    write_report(data, path)
+    watched = Watched(browser, path.as_uri(), viewport={"width": 1440, "height": 900})
+    page = watched.open()
+    wait_for_map(page)
+    yield page, data
+    assert watched.faults == []
+    watched.close()
+
+
+def test_every_topic_has_a_name_on_a_desktop(crowded: tuple[Any, TopicData]) -> None:
+    page, data = crowded
+    named = page.locator(".terrain .name.topic:not([hidden])").count()
+    assert named == len(set(data.regions().tolist())) > 35
+    names = page.evaluate(NAMES)
+    assert [name["text"] for name in names if name["cut"]] == []
+    assert not overlapping([name["box"] for name in names])
+
+
+def test_dense_parts_of_the_map_glow(crowded: tuple[Any, TopicData]) -> None:
+    page, _ = crowded
+    glow = page.locator(".terrain .glow image")
+    image = base64.b64decode(str(glow.get_attribute("href")).split(",")[1])
+    cells = np.asarray(Image.open(io.BytesIO(image)))[:, :, 3].astype(float)
+    assert 30 < cells.max() < 90
+    assert (cells == 0).any()
+    found = page.locator(".terrain").evaluate("node => node.table().slice(1).map(row => row.slice(2, 4))")
+    places = (np.clip(np.array(found), 0, 0.9999) * 192).astype(int)
+    assert (len(places), cells.shape) == (600, (192, 192))
+    assert cells[places[:, 1], places[:, 0]].mean() > 4 * cells.mean()
+    drawn, saved = page.evaluate(
+        """() => {
+      const box = document.querySelector('.glow image').getBoundingClientRect();
+      const own = document.querySelector('.terrain canvas').getBoundingClientRect();
+      const image = document.querySelector('.terrain').picture().querySelector('image');
+      return [[box.left - own.left, box.top - own.top, box.width, box.height],
+        ['x', 'y', 'width', 'height'].map(name => Number(image.getAttribute(name)))];
+    }"""
+    )
+    assert drawn == pytest.approx(saved, abs=1)
+    page.evaluate("location.hash = '#/?topic=1'")
+    page.wait_for_selector(".hits path", state="attached")
+    wait_for_map(page)
+    assert glow.get_attribute("visibility") == "hidden"  # only what passes the filter is seen

@@ -11,10 +11,11 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import Bool, Float32, Float64, Int64
 from tagtopics.explore.map.layout import NEIGHBOURS, document_layout, neighbours_of
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import rounded
+from tagtopics.jit.top import largest_in_rows
 
 MOST_TAGS = 300  # tags with a label on the map
 _TRIED_TAGS = 4000  # tags that may get a label: the most frequent ones
@@ -24,6 +25,13 @@ _TOGETHER = 0.4  # share of a tag's documents that must lie around its label
 _CELLS = 64
 _BLUR = 1.5
 _REACH = 0.05  # radius around a label, in widths of the map
+# Hue, lightness and chroma (OKLCH) of the colours of topics. Any two are at least 0.18 apart in OKLab, and
+# 0.13 as people see them who lack red or green cones.
+FAMILIES = (
+    (26, 0.46, 0.18), (65, 0.61, 0.14), (98, 0.8, 0.16), (172, 0.69, 0.11), (205, 0.51, 0.09),
+    (261, 0.61, 0.19), (294, 0.46, 0.19), (325, 0.8, 0.16),
+)  # fmt: skip
+_ROUNDS = 20  # at most, in which topics choose a family
 _SAMPLE = 2000  # documents, evenly spread, on which trustworthiness is measured
 
 
@@ -34,7 +42,7 @@ class Terrain:
     places: Float64  # (D, 2) of documents
     region: Int64  # (D,) the topic that distinguishes each document most from the collection
     topics: Float64  # (K, 2) where the documents of each topic are densest
-    hues: Float64  # (K,) colours in degrees; topics side by side on the map have similar ones
+    family: Int64  # (K,) colours of topics, as numbers of `FAMILIES`
     tags: Int64  # tags with a label, most telling first
     tag_places: Float64  # (len(tags), 2)
     agreement: dict[str, float]  # see `agreement_of`
@@ -52,22 +60,41 @@ def terrain_of(data: TopicData) -> Terrain:
         places=places,
         region=data.regions(),
         topics=topics,
-        hues=hues_around(topics),
+        family=families_of(theta, data.background),
         tags=tags,
         tag_places=tag_places,
         agreement=agreement_of(theta, places, near),
     )
 
 
-def hues_around(topics: Float64) -> Float64:
-    """Return (K,): evenly spaced hues, in the order of the angles of topics around their centre."""
-    if not len(topics):
-        return np.zeros(0)
-    away = topics - topics.mean(0)
-    order = np.argsort(np.arctan2(away[:, 1], away[:, 0]), kind="stable")
-    hues = np.empty(len(topics))
-    hues[order] = (20 + 360 * np.arange(len(topics)) / len(topics)) % 360
-    return hues
+def families_of(theta: Float32, background: Bool) -> Int64:
+    """Return (K,): the family of colours of each topic, so that few documents have two large topics of one.
+
+    Topics of many documents choose first; then each moves to the best family until none has a better one.
+
+    Args:
+        theta: (D, K) topic proportions of documents.
+        background: (K,) which topics are background; they are grey and do not count.
+    """
+    D, K = theta.shape
+    pairs = np.zeros((K, K))
+    if D and K > 1:
+        first, second = largest_in_rows(np.where(background, np.float32(-1), theta), 2).T
+        np.add.at(pairs, (first, second), 1.0)
+    pairs += pairs.T
+    order = np.argsort(-pairs.sum(1), kind="stable")
+    family = np.full(K, -1, dtype=np.int64)
+    for _ in range(_ROUNDS):
+        before = family.copy()
+        for k in order:
+            family[k] = -1
+            others = np.flatnonzero(family >= 0)
+            cost = np.bincount(family[others], pairs[k, others], len(FAMILIES))
+            sizes = np.bincount(family[others], minlength=len(FAMILIES))
+            family[k] = np.lexsort((sizes, cost))[0]  # among equal ones, the least used
+        if (family == before).all():
+            break
+    return family
 
 
 def agreement_of(theta: Float32, places: Float64, near: Int64) -> dict[str, float]:
@@ -161,7 +188,7 @@ def map_index(terrain: Terrain, docs: Int64) -> dict[str, Any]:
         "y": _short(terrain.places[order, 1] * 65535),
         "region": _short(terrain.region[order]),
         "topics": {"x": rounded(terrain.topics[:, 0]), "y": rounded(terrain.topics[:, 1])},
-        "hues": rounded(terrain.hues),
+        "colours": [FAMILIES[f] for f in terrain.family.tolist()],
         "tags": {
             "tags": terrain.tags.tolist(),
             "x": rounded(terrain.tag_places[:, 0]),

@@ -57,7 +57,7 @@ const credited = (p) => (p < 0.005 ? "<1 %" : `${Math.round(100 * p)} %`);
 const plural = (n, noun) => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
 const times = (x) => `×${x.toFixed(x >= 10 ? 0 : 1)}`;
 
-// Colours: topics side by side on the map have similar hues; the tags of a document take a fixed sequence of hues.
+// Colours: topics of the same documents have different hues; the tags of a document take a fixed sequence of hues.
 const HUES = [255, 25, 150, 305, 75, 195, 350, 110, 230, 45, 275, 170];
 const topicHue = (k) => regionHue(k) ?? (215 + k * 137.508) % 360;
 const slotHue = (i) => HUES[i % HUES.length];

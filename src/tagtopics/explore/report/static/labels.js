@@ -21,7 +21,7 @@ function mapLabels() {
   const first = topOf(counts, store.K)
     .filter((k) => counts[k] > 0)
     .map((k) => {
-      const size = small * (11.5 + 5.5 * Math.sqrt(counts[k] / most));
+      const size = small * (12.5 + 4 * Math.sqrt(counts[k] / most));
       const lines = inLines(topicName(k));
       const vars = { "--hue": topicHue(k), "--size": `${size.toFixed(1)}px` };
       const make = () =>
@@ -39,7 +39,7 @@ function mapLabels() {
 }
 
 // Long names take two lines, very long ones three, of about the same length.
-function inLines(text, n = text.length < 18 ? 1 : text.length < 48 ? 2 : 3) {
+function inLines(text, n = text.length < 18 ? 1 : text.length < 40 ? 2 : 3) {
   const spaces = [...text.matchAll(/ /g)].map((match) => match.index);
   if (n === 1 || !spaces.length) return [text];
   const uneven = (at) => Math.abs(text.length - n * at);
@@ -47,11 +47,14 @@ function inLines(text, n = text.length < 18 ? 1 : text.length < 48 ? 2 : 3) {
   return [text.slice(0, at), ...inLines(text.slice(at + 1), n - 1)];
 }
 
-// Where a name may be if its place is taken: around it, nearest first, as steps of half its size.
-const AROUND = [[0, 0]];
-for (const [x, y] of [[0, 1.3], [1.1, 0], [0.8, 1.3], [0, 2.5], [1.2, 2], [0.7, 3]])
-  for (const [right, down] of [[1, -1], [1, 1], [-1, -1], [-1, 1]])
-    if ((x || right > 0) && (y || down > 0)) AROUND.push([x * right, y * down]);
+// Where a name may be if its place is taken: around it, nearest first, as steps of half its size; smaller ones go further.
+const OFFSETS = Array.from({ length: 49 * 41 }, (_, i) => [((i % 49) - 24) / 4, Math.floor(i / 49) - 20]).sort(
+  ([a, b], [c, d]) => Math.hypot(4 * a, b) - Math.hypot(4 * c, d),
+);
+const AROUND = [
+  ...OFFSETS.filter(([x, y]) => Math.hypot(4 * x, y) <= 3).map((step) => [...step, 1]),
+  ...OFFSETS.map((step) => [...step, 0.8]),
+];
 
 class MapNames {
   constructor(map) {
@@ -81,15 +84,15 @@ class MapNames {
   }
   // Whether there is room for a name at its place, or close to it: it is then taken.
   fits(label, px, py, taken) {
-    [label.width, label.height] = label.width ? [label.width, label.height] : label.sized();
-    const [w, t] = [label.width / 2, label.height / 2];
-    for (const [i, j] of label.reach ? AROUND : [AROUND[0]]) {
+    label.full ||= label.sized();
+    for (const [i, j, scale] of label.reach ? AROUND : [AROUND[0]]) {
+      const [w, t] = [label.full[0] * scale, Math.max(label.full[1] * scale, 24)].map((side) => side / 2);
       const [x, y] = [px + i * w, py + j * t];
       const box = [x - w - 4, y - t - 2, x + w + 4, y + t + 2];
       if (box[0] < 0 || box[1] < 0 || box[2] > this.map.width || box[3] > this.map.height) continue;
       if (!taken.every((one) => box[2] < one[0] || box[0] > one[2] || box[3] < one[1] || box[1] > one[3])) continue;
       taken.push(box);
-      [label.dx, label.dy] = [x - px, y - py];
+      [label.dx, label.dy, label.scale, label.width, label.height] = [x - px, y - py, scale, 2 * w, 2 * t];
       return true;
     }
     return false;
@@ -109,6 +112,7 @@ class MapNames {
       const [px, py] = map.toScreen(label.x, label.y);
       const [x, y] = [px + label.dx, py + label.dy];
       label.node.classList.toggle("faded", label.faded);
+      label.node.classList.toggle("small", label.scale < 1);
       label.node.style.transform = `translate(${(x - label.width / 2).toFixed(1)}px, ${(y - label.height / 2).toFixed(1)}px)`;
       if (Math.abs(label.dx) > label.width / 2 || Math.abs(label.dy) > label.height / 2) {
         const edge = Math.min(label.width / 2 / Math.max(Math.abs(label.dx), 1e-9), label.height / 2 / Math.max(Math.abs(label.dy), 1e-9), 1);

@@ -11,8 +11,8 @@ async function loadMap() {
   store.map = { ...found, x, y, region: SHORTS(found.region) };
 }
 
-// Whether topics have a colour by their place on the map; before it is loaded, hues are spread evenly.
-const regionHue = (k) => (store.map ? store.map.hues[k] : null);
+// The hue of a topic on the map; before it is loaded, hues are spread evenly.
+const regionHue = (k) => (store.map ? store.map.colours[k][0] : null);
 
 function extentOf(x, y) {
   const found = { left: 1, right: 0, top: 1, bottom: 0 };
@@ -46,6 +46,7 @@ class DocumentMap {
       "aria-label": `Map of ${plural(this.points.n, "document")}. Arrow keys move, plus and minus zoom, 0 shows all, Enter lists the documents in view.`,
     });
     this.names = new MapNames(this);
+    this.glow = s("image", { preserveAspectRatio: "none" });
     this.outline = s("path", {});
     this.hits = s("g", { class: "hits" });
     this.shade = s("svg", { class: "outline", "aria-hidden": "true" }, this.hits, this.outline);
@@ -57,6 +58,7 @@ class DocumentMap {
     this.lassoButton.setAttribute("aria-pressed", "false");
     this.node = h("section", { class: "terrain", "aria-label": "Map of documents" },
       this.canvas,
+      s("svg", { class: "glow", "aria-hidden": "true" }, this.glow),
       this.names.node,
       this.shade,
       this.cardBox,
@@ -133,6 +135,8 @@ class DocumentMap {
     const view = { x: this.centre.x, y: this.centre.y, scaleX: this.scaleX * ratio, scaleY: this.scaleY * ratio };
     points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, this.radius * ratio);
     this.context.putImageData(this.image, 0, 0);
+    const [x, y] = this.toScreen(0, 0);
+    fill(this.glow, { x, y, width: this.scaleX, height: this.scaleY, visibility: filtered ? "hidden" : "visible" }, []);
     this.hits.replaceChildren(...this.rings());
     if (this.moving) return this.names.follow();
     this.names.choose();
@@ -155,7 +159,9 @@ class DocumentMap {
     const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
     this.ground = dark ? packedColour(0.2, 0.017, 268) : packedColour(0.995, 0.002, 85);
     this.faint = dark ? packedColour(0.34, 0.012, 268) : packedColour(0.88, 0.006, 265);
-    const topic = store.map.hues.map((hue) => packedColour(dark ? 0.76 : 0.62, dark ? 0.13 : 0.15, hue));
+    const topic = store.map.colours.map(([hue, lightness, chroma], k) =>
+      packedColour(lightness + (dark ? 0.13 : 0), isBackground(k) ? 0.01 : chroma * (dark ? 0.85 : 1), hue),
+    );
     const { region } = store.map;
     const years = this.colourBy === "year" ? yearSpan() : null;
     this.node.dataset.colour = this.colourBy;
@@ -166,6 +172,7 @@ class DocumentMap {
       const year = years ? yearOf(i) : 0;
       this.points.colours[i] = !years ? topic[region[i]] : year ? orderedColour(years.part(year), dark) : this.faint;
     }
+    this.glow.setAttribute("href", glowOf(this.points, years ? this.faint : 0));
     this.redraw();
   }
   // Show only some documents in colour: `mask` has one entry per listed document, or is null for all.
@@ -221,6 +228,7 @@ class DocumentMap {
     return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height },
       s("title", {}, store.title),
       s("rect", { width, height, fill: rgbOf(this.ground) }),
+      this.glow.cloneNode(),
       faintFirst.map(([colour, parts]) => s("path", { d: parts.join(""), stroke: rgbOf(colour), ...stroke })),
       this.names.drawn(rgbOf(this.ground)),
       this.rings(),

@@ -140,3 +140,41 @@ class Points {
       }
   }
 }
+
+// How dense points are, as the address of a small picture of the unit square: in the mean of their colours, or in one colour.
+const GLOW = { cells: 192, blur: 2, most: 0.3 };
+function glowOf(points, colour) {
+  const { cells, blur, most } = GLOW;
+  let sums = [0, 1, 2, 3].map(() => new Float32Array(cells * cells)); // red, green, blue, number
+  const cell = (v) => Math.min(Math.floor(v * cells), cells - 1);
+  for (let i = 0; i < points.n; i++) {
+    const at = cell(points.y[i]) * cells + cell(points.x[i]);
+    const own = colour || points.colours[i];
+    [own & 255, (own >> 8) & 255, (own >> 16) & 255, 1].forEach((part, j) => (sums[j][at] += part));
+  }
+  for (let round = 0; round < 3; round++) for (const step of [1, cells]) sums = sums.map((part) => smoothed(part, cells, step, blur));
+  const filled = sums[3].filter((n) => n > 0.01).sort();
+  const usual = 2 * (filled[Math.floor(filled.length / 2)] || 1);
+  const canvas = h("canvas", { width: cells, height: cells });
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(cells, cells);
+  for (let at = 0; at < cells * cells; at++) {
+    const n = sums[3][at];
+    if (n > 1e-3) for (let j = 0; j < 3; j++) image.data[4 * at + j] = sums[j][at] / n;
+    image.data[4 * at + 3] = 255 * most * (1 - Math.exp(-n / usual));
+  }
+  context.putImageData(image, 0, 0);
+  return canvas.toDataURL();
+}
+// The mean of each value and its neighbours along rows (step 1) or columns.
+function smoothed(values, cells, step, reach) {
+  const found = new Float32Array(values.length);
+  const other = step === 1 ? cells : 1;
+  for (let line = 0; line < cells; line++)
+    for (let i = 0; i < cells; i++) {
+      let sum = 0;
+      for (let j = Math.max(i - reach, 0); j <= Math.min(i + reach, cells - 1); j++) sum += values[line * other + j * step];
+      found[line * other + i * step] = sum / (2 * reach + 1);
+    }
+  return found;
+}
