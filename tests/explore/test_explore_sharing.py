@@ -103,6 +103,20 @@ def test_a_map_alone_is_embedded(browser: Any, address: str) -> None:
     watched.close()
 
 
+def test_citations_have_a_date_and_no_path_of_their_owner(watched: Watched, data: TopicData) -> None:
+    page = watched.open("#/topic/1")
+    card = page.locator(".card").first
+    card.locator("details.share summary").first.click()
+    folder = watched.address.rpartition("/")[0].removeprefix("file://")
+    for label in ("Cite this", "Embed this"):
+        text = card.get_by_label(label).input_value()
+        assert folder not in text
+        assert "file:" not in text
+        assert f"{watched.address.rpartition('/')[2]}#/topic/" in text
+    assert data.fitted is not None
+    assert data.fitted[:10] in card.get_by_label("Cite this").input_value()
+
+
 def test_names_that_do_not_exist_lead_to_similar_ones(watched: Watched) -> None:
     page = watched.open("#/tag/place%3Aseaa")
     page.get_by_role("heading", name="No such tag").wait_for()

@@ -25,6 +25,11 @@ from tagtopics.corpus.text import default_pattern, fold_case
 from tagtopics.jit.top import largest
 
 _TERMS = 3  # words or phrases of a name
+# Parts of contractions, citations and addresses that a name leaves out, unless a topic has nothing else.
+_DEBRIS = {
+    "ll", "ve", "re", "don", "doesn", "didn", "isn", "wasn", "couldn", "et", "al", "eg", "ie", "etc", "pp", "vs",
+    "said", "says", "http", "https", "www", "com",
+}  # fmt: skip
 _CANDIDATES = 12  # first words of a topic that may form phrases
 
 # Phrases are looked for in 20 documents of each topic, in about 1,000 of all topics together, and in the
@@ -104,7 +109,7 @@ def name_topics(
         tag_names: the T tags.
     """
     known = frozenset(phrases)
-    terms = [_terms(own, known) for own in words]
+    terms = [_terms([word for word in own if word not in _DEBRIS] or own, known) for own in words]
     singled = _singled_out(tag_sums, tag_names, len(terms))
     names = [_name(own[:_TERMS], tag) for own, tag in zip(terms, singled, strict=True)]
     for n in range(_TERMS + 1, 2 * _TERMS):  # topics of one name get more terms

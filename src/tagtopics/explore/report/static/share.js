@@ -28,7 +28,7 @@ const headline = () => {
 const fileName = (title) =>
   `${headline()} ${title}`.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 80) || "card";
 const citation = (title) =>
-  `“${title}”, ${headline()}. In: ${store.title}, ${store.model} with ${plural(store.K, "topic")}, seed ${store.parameters.random_state ?? "not set"}, made with tagtopics ${settings.version}. ${location.href}`;
+  `“${title}”, ${headline()}. In: ${store.title}, ${store.model} with ${plural(store.K, "topic")}, seed ${store.parameters.random_state ?? "not set"}, fitted ${(store.fitted || "").slice(0, 10) || "at an unknown date"}, made with tagtopics ${settings.version}. ${addressOf(location.hash)}`;
 
 function download(name, type, content) {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));

@@ -2,7 +2,8 @@
 const FLAGS = ["embed", "card"];
 
 const plainHash = (hash = location.hash) => hashWith(hash, Object.fromEntries(FLAGS.map((name) => [name, null])));
-const addressOf = (hash) => location.href.split("#")[0] + hash;
+// The address of a place; of a file on disk its name only, not the folders of its owner.
+const addressOf = (hash) => (location.protocol === "file:" ? location.pathname.split("/").pop() : location.href.split("#")[0]) + hash;
 const embedCode = (change = {}) => {
   const source = addressOf(hashWith(plainHash(), { embed: 1, ...change }));
   const quoted = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
@@ -37,7 +38,7 @@ function viewMenu() {
   menu.addEventListener("toggle", () => {
     if (!menu.open) return;
     box.replaceChildren(
-      copyField("view-address", "Address of this view", addressOf(plainHash())),
+      copyField("view-address", "Address of this view", location.href.split("#")[0] + plainHash()),
       settings.live ? "" : h("p", { class: "note" }, "It opens this view of the same file: send the file along, or put it on a web server."),
       copyField("view-embed", "Code to embed it", embedCode()),
     );
