@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tagtopics.corpus import read_corpus as read_corpus
     from tagtopics.corpus import write_jsonl as write_jsonl
     from tagtopics.corpus import write_matrix_folder as write_matrix_folder
+    from tagtopics.corpus.encode import encode as encode
     from tagtopics.corpus.tokenizers import register_tokenizer as register_tokenizer
     from tagtopics.curation.edits import curate as curate
     from tagtopics.curation.edits import undo as undo
@@ -85,6 +86,7 @@ _HOMES = {
     "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
     "images.vocabulary": ("VisualVocabulary",),
     "subjects.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
+    "corpus.encode": ("encode",),
     "corpus.tokenizers": ("register_tokenizer",),
     "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
     "errors": ("CorpusWarning", "InputError"),

@@ -18,6 +18,7 @@ from tagtopics.bp.executor import Kernels, MemoryExecutor, initial_topics
 from tagtopics.bp.fold import fold_in
 from tagtopics.bp.graph import Belief, CorpusSums, FactorGraph, Priors, build_graph, invariant_error
 from tagtopics.bp.propagation import BeliefPropagation
+from tagtopics.bp.relations import Relations, nearest
 from tagtopics.jit.threads import thread_limit
 
 # One sweep in single precision against double: roundings of 6e-8, relative to the tokens of a document or
@@ -56,7 +57,12 @@ def start(graph: FactorGraph, n_topics: int = 5, seed: int = 1) -> Belief:
 
 
 def advance(
-    kernels: Kernels, graph: FactorGraph, belief: Belief, given: Priors, lean: bool = False
+    kernels: Kernels,
+    graph: FactorGraph,
+    belief: Belief,
+    given: Priors,
+    lean: bool = False,
+    relations: Relations | None = None,
 ) -> tuple[Belief, float]:
     """Return a copy of a belief after one sweep, and how far messages moved, in tokens."""
     assert belief.docs is not None
@@ -65,7 +71,7 @@ def advance(
         docs=type(belief.docs)(*(array.copy() for array in belief.docs)),
         priors=given,
     )
-    algorithm = BeliefPropagation(MemoryExecutor(graph, lean, kernels), given, 0)
+    algorithm = BeliefPropagation(MemoryExecutor(graph, lean, kernels), given, 0, relations=relations)
     after, change = algorithm.step(copy)
     return after, change * max(graph.totals.n_tokens, 1e-300)
 
@@ -131,6 +137,23 @@ def test_lean_sweeps(graph: FactorGraph, weights: tuple[float, float], own_token
 
 
 @quick
+@given(graphs(), st.sampled_from([(0.0, 0.0), (0.1, 0.05), (0.5, 0.5)]), st.booleans(), st.integers(0, 5))
+def test_sweeps_with_relations(
+    graph: FactorGraph, weights: tuple[float, float], lean: bool, seed: int
+) -> None:
+    vectors = np.random.default_rng(seed).normal(size=(graph.n_docs, 3)).astype(np.float32)
+    relations = Relations(nearest(vectors, vectors, same=True), 7.0)
+    word_topics = np.random.default_rng(1).random((graph.n_words, 5), dtype=np.float32)
+    belief, given = begin(compiled, graph, word_topics, lean=lean), priors(3, *weights)
+    for _ in range(3):
+        slow, expected = advance(reference, graph, belief, given, lean, relations)
+        belief, change = advance(compiled, graph, belief, given, lean, relations)
+        assert_close(belief, slow)
+        assert change == pytest.approx(expected, rel=1e-3, abs=1e-5)
+        assert error_of(graph, belief) < 1e-6
+
+
+@quick
 @given(graphs(), st.booleans())
 def test_sweeps_that_leave_tags_alone(graph: FactorGraph, lean: bool) -> None:
     """Tags without weight are credited in the first sweeps and in every fifth; messages never see them."""
@@ -174,7 +197,8 @@ def test_lean_and_stored_converge_to_the_same_point() -> None:
             break
     inputs = (belief.sums, graph.totals.tag_docs, previous, priors())
     assert belief.docs is not None
-    recalled = reference.recall(graph, belief.docs, reference.sweep_input(*inputs, True), priors())
+    none = np.zeros_like(belief.docs.doc_sums)
+    recalled = reference.recall(graph, belief.docs, reference.sweep_input(*inputs, True), priors(), none)
     assert np.abs(recalled - belief.docs.messages).mean() < 0.02
 
 

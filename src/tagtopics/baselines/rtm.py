@@ -85,6 +85,7 @@ class RTM(GibbsModel):
         y: Any = None,
         *,
         links: Any = None,
+        vectors: Any = None,
         callbacks: Sequence[Callback[Any]] = (),
         start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
@@ -95,12 +96,13 @@ class RTM(GibbsModel):
             y: tags, if X is a matrix, as in `LDA.fit`.
             links: (D, D) matrix, sparse or dense, not zero where two documents are linked, in either
                 direction; `corpus.links` for instance. By default documents that share a tag are linked.
+            vectors: for other models.
             callbacks: called at every stage and iteration.
             start: a state to resume from, as in `LDA.fit`.
         """
         corpus = self.training_corpus(X, y)
         state = None if start is None else Start(resumed=start)
-        self.fit_topics(corpus, links=links, start=state, callbacks=callbacks)
+        self.fit_topics(corpus, links=links, vectors=vectors, start=state, callbacks=callbacks)
         self.learn_recommender(corpus, callbacks)
         return self
 
@@ -110,13 +112,16 @@ class RTM(GibbsModel):
         y: Any = None,
         *,
         links: Any = None,
+        vectors: Any = None,
         executor: Executor | None = None,
         start: Start | None = None,
         callbacks: Sequence[Callback[Any]] = (),
     ) -> Self:
         """Learn topics only, as `fit` does, without a recommender."""
-        if links is None:
-            return super().fit_topics(X, y, executor=executor, start=start, callbacks=callbacks)
+        if links is None or vectors is not None:  # vectors are refused there
+            return super().fit_topics(
+                X, y, vectors=vectors, executor=executor, start=start, callbacks=callbacks
+            )
         corpus = self.training_corpus(X, y)
         pairs = Links(_read_links(links, corpus.n_docs), float(self.negative_ratio))
         self._run(corpus, self._algorithm(corpus, pairs), Run(start=start, callbacks=callbacks))

@@ -99,7 +99,7 @@ def _recall(d, graph, words, priors, w0, messages, doc_sums, scratch):
     tokens, count = tokens_of(d, graph), np.float32(-1)
     for e in range(start, stop):
         r = e - start
-        count = _fill_prior(count, graph.edge_count[e], tokens, w0, priors, scratch)
+        count = _fill_prior(d, count, graph.edge_count[e], tokens, w0, priors, scratch)
         messages[r, :] = 0
         step = np.float32(1)
         for _ in range(RECALLS):
@@ -135,16 +135,22 @@ def tokens_of(d, graph):
 
 
 @inner
-def _fill_prior(before, count, tokens, w0, priors, scratch):
+def _fill_prior(d, before, count, tokens, w0, priors, scratch):
     """Set `scratch.prior` to what an edge's message depends on besides words, w0 alpha + others mix.
 
     It depends on the edge through its count alone, so it is kept if the edge before had the same count, and
-    always where no tag sends a message. Return the count.
+    always where no tag sends a message. A document's own pseudo-counts are added to alpha. Return the count.
     """
     if before < 0 or (w0 < 1 and before != count):
         others = max(tokens - min(count, priors.own_tokens), np.float32(0)) + priors.alpha_total
         for k in range(scratch.prior.shape[0]):
             scratch.prior[k] = w0 * priors.alpha[k] + others * scratch.mix[k]
+        if priors.own_counts.shape[0] > 0:
+            total = np.float32(0)
+            for k in range(scratch.prior.shape[0]):
+                total += priors.own_counts[d, k]
+            for k in range(scratch.prior.shape[0]):
+                scratch.prior[k] += w0 * priors.own_counts[d, k] + total * scratch.mix[k]
     return count
 
 
@@ -188,7 +194,7 @@ def _update_edges(d, base, graph, words, priors, w0, messages, doc_sums, partial
         for e in range(first, min(first + RUN, stop)):
             r = e - base
             _fetch_ahead(e, r, graph, words, messages, partial)
-            count = _fill_prior(count, graph.edge_count[e], tokens, w0, priors, scratch)
+            count = _fill_prior(d, count, graph.edge_count[e], tokens, w0, priors, scratch)
             total = _score(e, r, d, graph, words, priors, w0, messages, doc_sums, scratch)
             scale = _scale(total, graph.edge_count[e], scratch.fresh)
             moved += _replace(r, d, graph.edge_word[e], scale, messages, doc_sums, partial, scratch)

@@ -50,6 +50,7 @@ class Sweep(NamedTuple):
     number: int  # from 1
     given: SweepInput
     priors: Priors
+    own_counts: Float32 | None = None  # (D, K) pseudo-counts of each document besides alpha; in memory only
 
 
 class Executor(Protocol):
@@ -121,7 +122,8 @@ class MemoryExecutor:
 
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
         """Update all documents in place."""
-        return float(self.kernels.sweep(self.graph, docs, sweep.given, sweep.priors, self.lean, sums))
+        arguments = (sweep.given, sweep.priors, self.lean, sums, sweep.own_counts)
+        return float(self.kernels.sweep(self.graph, docs, *arguments))
 
     def doc_topic(self, belief: Belief) -> Float32:
         """Return the topic proportions of all documents, (D, K)."""

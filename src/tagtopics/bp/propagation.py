@@ -11,8 +11,9 @@ import numpy as np
 from tagtopics._typing import Float32, Float64
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import Executor, Sweep, check_array, initial_topics
-from tagtopics.bp.graph import Belief, CorpusSums, Priors
+from tagtopics.bp.graph import Belief, CorpusSums, DocState, Priors
 from tagtopics.bp.loop import Learned, Step
+from tagtopics.bp.relations import Relations
 from tagtopics.errors import InputError
 
 __all__ = ["Belief", "BeliefPropagation", "Start"]
@@ -49,6 +50,7 @@ class BeliefPropagation:
     seed: int  # of the random start
     anchored: bool = True  # without topics to start from: take anchor words, or noise
     first: Start = Start()
+    relations: Relations | None = None  # between documents, which are in memory
     converges: ClassVar[bool] = True
 
     @property
@@ -80,11 +82,18 @@ class BeliefPropagation:
         arguments = (previous, used, executor.lean)
         given = executor.kernels.sweep_input(everything, tag_docs, *arguments)
         sums.clear(tags=credits)
-        moved = executor.sweep(Sweep(number + 1, given, used), docs, sums)
+        moved = executor.sweep(Sweep(number + 1, given, used, self._own_counts(docs)), docs, sums)
         change = moved / max(float(totals.n_tokens), 1e-300)
         factor = float(number + 1 < _PLAIN or change > _SLOW) if plain else self._fading()[0]
         faded = priors._replace(relaxation=factor * priors.relaxation)
         return Belief(number + 1, sums, given.words.sums, faded, docs), change
+
+    def _own_counts(self, docs: DocState | None) -> Float32 | None:
+        """Return what related documents add to the prior of each document, (D, K); None without relations."""
+        if self.relations is None:
+            return None
+        assert docs is not None
+        return self.relations.counts(docs.doc_sums)
 
     def _credits(self, number: int) -> bool:
         """Return whether a sweep, counted from 1, credits words to tags; see `_EVERY`."""
@@ -101,7 +110,10 @@ class BeliefPropagation:
         sums = self._with_earlier(belief.sums)
         more: dict[str, Any] = {"tag_sums_": sums.tags, "tag_squares_": sums.tag_squares}
         more["word_exponent_"] = self.priors.word_exponent
-        return Learned(sums.words, self.executor.doc_topic(belief), belief.priors.doc_topic, more)
+        alpha, doc_topic = belief.priors.doc_topic, self.executor.doc_topic(belief)
+        if self.relations is not None and belief.docs is not None:
+            doc_topic = self.relations.doc_topic(belief.docs.doc_sums, alpha)
+        return Learned(sums.words, doc_topic, alpha, more)
 
     def check(self, belief: Belief) -> None:
         """Raise `InputError` unless a restored belief fits the corpus, the priors and the memory mode."""

@@ -30,16 +30,23 @@ from tagtopics.bp.graph import (
 
 
 def edge_message(
-    own: Any, count: float, doc_sum: Any, word_sum: Any, word_share: Any, mix: Any, priors: Priors
+    own: Any,
+    count: float,
+    doc_sum: Any,
+    word_sum: Any,
+    word_share: Any,
+    mix: Any,
+    priors: Priors,
+    own_counts: Any = 0.0,
 ) -> Float64:
     """Return count times mu(z_wd) of one edge, from the sums with the edge's own part excluded [f2v2].
 
     At most `own_tokens` are excluded, in the paper all (decision 208). The topic's total keeps the own part,
     a token in thousands, and a word's message is raised to an exponent, in the paper one (decision 206).
     `own` (K,) is count times the last message, `word_share` (K,) is from `word_shares`, `mix` (K,) from
-    `tag_mixture`.
+    `tag_mixture`. `own_counts` (K,) of the document are added to alpha.
     """
-    alpha, beta = priors.doc_topic.astype(np.float64), priors.topic_word
+    alpha, beta = priors.doc_topic.astype(np.float64) + own_counts, priors.topic_word
     excluded = min(count, priors.own_tokens) / count
     others_in_doc = np.maximum(doc_sum - excluded * own, 0) + alpha
     others_of_word = np.maximum(word_sum - excluded * own, 0) + beta
@@ -158,7 +165,13 @@ def sweep_input(sums: CorpusSums, tag_docs: Any, previous: Float32, priors: Prio
 
 
 def sweep(
-    graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors, lean: bool, sums: CorpusSums
+    graph: FactorGraph,
+    docs: DocState,
+    given: SweepInput,
+    priors: Priors,
+    lean: bool,
+    sums: CorpusSums,
+    own_counts: Float32 | None = None,
 ) -> float:
     """Update every message once, in place, and add the documents to `sums`; return how far messages moved.
 
@@ -166,7 +179,8 @@ def sweep(
     each edge sees the updated edges before it. In lean mode messages are recalled from the sums of the
     previous sweep and discarded; the change is then that of the documents' sums.
     """
-    messages = recall(graph, docs, given, priors) if lean else docs.messages.astype(np.float64)
+    own_counts = np.zeros(docs.doc_sums.shape, dtype=np.float32) if own_counts is None else own_counts
+    messages = recall(graph, docs, given, priors, own_counts) if lean else docs.messages.astype(np.float64)
     before, slot_means = docs.doc_sums.astype(np.float64), docs.slot_means.astype(np.float64)
     moved = 0.0
     for d in range(graph.n_docs):
@@ -175,7 +189,8 @@ def sweep(
             continue
         mix, profiles = _mixture_of(graph, docs, given, priors, d)
         old = messages[edges].copy()
-        _update_document(graph, given.words, priors, messages, range(edges.start, edges.stop), mix)
+        arguments = (messages, range(edges.start, edges.stop), mix, own_counts[d])
+        _update_document(graph, given.words, priors, *arguments)
         moved += float(np.abs(messages[edges] - old).sum())
         if profiles:
             shares = credit(messages[edges], profiles)
@@ -185,7 +200,9 @@ def sweep(
     return float(np.abs(docs.doc_sums - before).sum()) if lean else moved
 
 
-def recall(graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors) -> Float64:
+def recall(
+    graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors, own_counts: Float32
+) -> Float64:
     """Return (E, K): the messages that the previous sweep must have ended with.
 
     A message is the fixed point of its update. This iterates the update, first with nothing excluded, then
@@ -200,7 +217,8 @@ def recall(graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors
             sums = (docs.doc_sums[d].astype(np.float64), words.sums[w], words.shares[w])
             for i in range(const.RECALLS):
                 step = 1.0 if i == 0 else 0.5
-                messages[e] += step * (edge_message(messages[e], count, *sums, mix, priors) - messages[e])
+                fresh = edge_message(messages[e], count, *sums, mix, priors, own_counts[d])
+                messages[e] += step * (fresh - messages[e])
     return messages
 
 
@@ -245,13 +263,20 @@ def _neighbourhood(graph: FactorGraph, docs: DocState, d: int) -> tuple[list[Flo
 
 
 def _update_document(
-    graph: FactorGraph, words: WordInput, priors: Priors, messages: Float64, edges: range, mix: Float64
+    graph: FactorGraph,
+    words: WordInput,
+    priors: Priors,
+    messages: Float64,
+    edges: range,
+    mix: Float64,
+    own_counts: Float32,
 ) -> None:
     """Update the messages of one document's edges, one after the other, in place."""
     doc_sum = messages[edges.start : edges.stop].sum(0)
     for e in edges:
         own, count, w = messages[e].copy(), float(graph.edge_count[e]), graph.edge_word[e]
-        messages[e] = edge_message(own, count, doc_sum, words.sums[w], words.shares[w], mix, priors)
+        sums = (doc_sum, words.sums[w], words.shares[w])
+        messages[e] = edge_message(own, count, *sums, mix, priors, own_counts)
         doc_sum += messages[e] - own
 
 

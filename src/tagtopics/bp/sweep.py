@@ -56,15 +56,22 @@ def sweep_input(
 
 
 def sweep(
-    graph: FactorGraph, docs: DocState, given: SweepInput, priors: Priors, lean: bool, sums: CorpusSums
+    graph: FactorGraph,
+    docs: DocState,
+    given: SweepInput,
+    priors: Priors,
+    lean: bool,
+    sums: CorpusSums,
+    own_counts: Float32 | None = None,
 ) -> float:
     """Update every message of a corpus, or of a part of one, once; return how far they moved, in tokens.
 
     `docs` is changed in place. The sums of its documents are added to `sums`; parts may come in any order. If
     `given` has no sums of tags, slot means stay as they are, and nothing is added to the sums of the tags.
+    `own_counts` (D, K) are added to alpha, document by document.
     """
     change = np.zeros(graph.n_docs)
-    grid, arguments = graph.totals.token_grid, (given, _scalars(priors), *docs, change)
+    grid, arguments = graph.totals.token_grid, (given, _scalars(priors, own_counts), *docs, change)
     add_in_blocks(edges.update_documents, graph, grid, sums.words, *arguments)
     if len(given.tag_sums):
         add_tags(graph, docs.slot_means, sums)
@@ -85,13 +92,16 @@ class _Scalars(NamedTuple):
     w2: np.float32
     order: int
     own_tokens: np.float32
+    own_counts: Float32  # (D, K), or (0, K) for none
 
 
-def _scalars(priors: Priors) -> _Scalars:
+def _scalars(priors: Priors, own_counts: Float32 | None) -> _Scalars:
     f = np.float32
     alpha = priors.doc_topic
     w1, w2 = f(priors.pairwise_weight), f(priors.higher_order_weight)
-    return _Scalars(alpha, f(alpha.sum()), f(priors.topic_word), w1, w2, priors.order, f(priors.own_tokens))
+    own = np.empty((0, len(alpha)), dtype=f) if own_counts is None else own_counts
+    total, beta = f(alpha.sum()), f(priors.topic_word)
+    return _Scalars(alpha, total, beta, w1, w2, priors.order, f(priors.own_tokens), own)
 
 
 def relaxed_sums(sums: Float64, previous: Float32, relaxation: float) -> Float32:

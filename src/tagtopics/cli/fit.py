@@ -25,6 +25,7 @@ from tagtopics.cli.options import (
     ScaleOptions,
     TextOptions,
     flag,
+    option,
 )
 from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
 from tagtopics.cli.sources import read_training, visual_vocabulary
@@ -49,6 +50,12 @@ RecommenderOption = Annotated[
     bool, flag("Train the tag recommender, which takes extra time.", "--recommender/--no-recommender")
 ]
 
+VectorsOption = Annotated[
+    str | None,
+    option("Vectors of the documents, one row for each, in their order: a file of numpy.save.",
+           "--vectors", default="none", metavar="FILE.npy"),
+]  # fmt: skip
+
 
 def command(
     corpus: CorpusArgument,
@@ -64,6 +71,7 @@ def command(
     tag_names: TagNamesOption = None,
     curation: CurationOption = None,
     guided: GuidedOption = None,
+    vectors: VectorsOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
     from tagtopics.bp.propagation import Start
@@ -81,6 +89,7 @@ def command(
     journal = journal_of(curation, guided)
     if journal is not None and (sharded or scale.checkpoint is not None):
         raise InputError("--curation and --guided need a corpus in memory: no shards, no --checkpoint")
+    rows = _read_vectors(vectors, sharded or journal is not None or scale.checkpoint is not None)
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
     precompile.begin()  # while the corpus is read
@@ -103,9 +112,10 @@ def command(
         kept = documents if keep else None
         saving = SaveTopics(estimator, target, kept)
         if journal is None and recommender:
-            estimator.fit(documents, start=start, callbacks=[saving, *callbacks])
+            estimator.fit(documents, vectors=rows, start=start, callbacks=[saving, *callbacks])
         elif journal is None:
-            estimator.fit_topics(documents, start=start and Start(resumed=start), callbacks=callbacks)
+            resumed = start and Start(resumed=start)
+            estimator.fit_topics(documents, vectors=rows, start=resumed, callbacks=callbacks)
         elif recommender:
             estimator.learn_recommender(documents, [saving, *callbacks])
         clock.begin("save")
@@ -115,6 +125,23 @@ def command(
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)
     show(output.json, payload, lambda console: _draw(console, payload))
+
+
+def _read_vectors(path: str | None, refused: bool) -> Any:
+    """Return the vectors of a file of NumPy, whose rows the fit checks; None without a file."""
+    if path is None:
+        return None
+    if refused:
+        raise InputError(
+            "--vectors needs a plain fit in memory: no shards, --checkpoint, --curation, --guided"
+        )
+    import numpy as np
+
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or "not a file of numpy.save with numbers"
+        raise InputError(f"--vectors {path}: {reason}") from None
 
 
 # --------------------------------------------------------------------------------------- long fits
@@ -229,6 +256,7 @@ def _payload(
         "doc_topic_prior": float(estimator.doc_topic_prior_.mean()),
         "weights": weights_of(estimator),
         "strengths": strengths_of(estimator),
+        "vector_strength": estimator.vector_strength_,
         "seconds": seconds | {"fit": sum(seconds[step] for step in _OF_FIT)},
         "topics": topic_rows(estimator, 8),
     }
@@ -247,6 +275,8 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
         facts["tags"] = ", ".join(f"{name} {value:g}" for name, value in weights)
     for name, parts in (fitted["strengths"] or {}).items():
         facts[f"prior, tags {name}"] = _strengths_text(parts)
+    if fitted["vector_strength"] is not None:
+        facts["vectors"] = f"{fitted['vector_strength']:g} tokens from the nearest documents"
     end = STOP_REASONS[fitted["stop_reason"]]
     if fitted["stop_reason"] != "converged" and fitted["change"]:
         end += f"; the last one changed {fitted['change']:.1%} of the messages"

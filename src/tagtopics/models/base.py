@@ -66,6 +66,8 @@ class TopicModel(Queries):
     random_state: Any
     n_jobs: int | None
     recommender: bool = True  # whether a fit trains one
+    vector_strength_: float | None = None  # tokens that near documents are worth; None without vectors
+    vectors_: Float32 | None = None  # (D, n) of the training documents; None if they are worth nothing
     tag_words_: Any = None  # CSR (T, W), tokens credited to each tag; of models with `explain`
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -77,6 +79,7 @@ class TopicModel(Queries):
         X: Any,
         y: Any = None,
         *,
+        vectors: Any = None,
         callbacks: Sequence[Callback[Any]] = (),
         start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
@@ -87,12 +90,16 @@ class TopicModel(Queries):
                 read as `read_corpus` does; or non-negative counts (D, W), dense or sparse.
             y: tags of texts or counts: None, one label per document, lists of strings, an indicator matrix
                 (D, T), or a data frame with a column for each kind of tag. A corpus has its own.
+            vectors: (D, n) vectors of the documents, such as those of a language model, for models by
+                belief propagation: documents with near vectors get similar topics, as far as that costs no
+                held-out words.
             callbacks: called at every stage and iteration; see `tagtopics.bp.callbacks`.
             start: a state to resume from, from `load_checkpoint`; the result has the same bits as an
                 uninterrupted fit.
         """
         corpus = self.training_corpus(X, y)
-        self.fit_topics(corpus, callbacks=callbacks, start=None if start is None else Start(resumed=start))
+        resumed = None if start is None else Start(resumed=start)
+        self.fit_topics(corpus, vectors=vectors, callbacks=callbacks, start=resumed)
         self.learn_recommender(corpus, callbacks)
         return self
 
@@ -101,6 +108,7 @@ class TopicModel(Queries):
         X: Any,
         y: Any = None,
         *,
+        vectors: Any = None,
         executor: Executor | None = None,
         start: Start | None = None,
         callbacks: Sequence[Callback[Any]] = (),
@@ -110,6 +118,7 @@ class TopicModel(Queries):
         Args:
             X: documents, as in `fit`.
             y: their tags, as in `fit`.
+            vectors: of the documents, as in `fit`.
             executor: holds the documents, if they are not in memory; see `models.topics.fit_topics`.
             start: where belief propagation begins; see `bp.propagation.Start`.
             callbacks: called at every stage and iteration.
@@ -117,12 +126,16 @@ class TopicModel(Queries):
         if not isinstance(start, Start | None):
             raise InputError("fit_topics: start must be a Start, such as Start(resumed=load_checkpoint(...))")
         corpus = self.training_corpus(X, y)
+        if vectors is not None:
+            if executor is not None or start is not None:
+                raise InputError("fit: vectors need documents in memory; omit them with shards or a start")
+            vectors = self._checked_vectors(vectors, corpus.n_docs)
         if precompile.begin():
             announce(callbacks, "Compiling, once after an installation")
             precompile.finish()
         corpus = without_tags(corpus) if self._ignores_tags else corpus
         with thread_limit(self.n_jobs):
-            self._learn(corpus, Run(executor, start, callbacks))
+            self._learn(corpus, Run(executor, start, callbacks, vectors))
         return self
 
     def fit_recommender(self, X: Any, y: Any = None, *, callbacks: Sequence[Callback[Any]] = ()) -> Self:
@@ -141,7 +154,7 @@ class TopicModel(Queries):
         return self
 
     @limit_threads
-    def transform(self, X: Any, tags: Any = None) -> Float32:
+    def transform(self, X: Any, tags: Any = None, *, vectors: Any = None) -> Float32:
         """Return the topic proportions of documents, theta (D, K); rows add up to one.
 
         Args:
@@ -152,9 +165,15 @@ class TopicModel(Queries):
                 Known tags serve to describe and compare documents of few words. To predict words, call
                 `predict_words`: it also uses the words of tags, which these proportions leave out, so that
                 their product with `components_` may predict worse with tags than without.
+            vectors: (D, n) vectors of the documents, if the model was fitted with vectors: the topics of the
+                nearest training documents are used.
         """
         counts, indicator = self.new_documents(X, tags)
-        return self.infer(counts, self._resolve_tags(counts, indicator))
+        own_counts = None if vectors is None else self._vector_counts(vectors, counts.shape[0])
+        known = self._resolve_tags(counts, indicator)
+        if own_counts is None:
+            return self.infer(counts, known)
+        return self._infer_related(counts, known, own_counts)
 
     @limit_threads
     def predict_words(self, X: Any, tags: Any = None, *, similar: bool = False) -> Float32:
@@ -262,6 +281,18 @@ class TopicModel(Queries):
         """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""
         return FoldIn(self.phi(), self.doc_topic_prior_).doc_topic(counts, self._tag_pseudo_counts(tags))
 
+    def _checked_vectors(self, vectors: Any, n_docs: int) -> Float32:
+        """Return vectors to learn from, of length one."""
+        raise InputError(f"{type(self).__name__} learns nothing from vectors; LDA and TTM do")
+
+    def _vector_counts(self, vectors: Any, n_docs: int) -> Float32 | None:
+        """Return what the vectors of new documents add to their prior, (D, K); None if they say nothing."""
+        raise InputError(f"{type(self).__name__} learns nothing from vectors; LDA and TTM do")
+
+    def _infer_related(self, counts: CSR, tags: CSR | None, own_counts: Float32) -> Float32:
+        """Return what `infer` does, with pseudo-counts (D, K) of each document."""
+        raise NotImplementedError
+
     def _log_likelihoods(self, seen: CSR, held_out: CSR, tags: CSR | None, near: Near | None) -> Float64:
         """Return the log probability of the held-out words of each document, (D,)."""
         return holdout.log_likelihoods(held_out, self.infer(seen, tags), self.phi())
@@ -320,6 +351,7 @@ class TopicModel(Queries):
         """Set all fitted attributes of a model whose topics were learned from a corpus."""
         self.recommender_, self.names_, self.tag_words_ = None, None, None
         self.base_, self.curation_ = None, Queries.curation_
+        self.vector_strength_ = self.vectors_ = None
         self.topic_word_prior_ = topics.topic_word_prior
         self.set_topics(topics.word_sums)
         self.doc_topic_, self.doc_topic_prior_ = topics.doc_topic, topics.doc_topic_prior
@@ -383,11 +415,14 @@ class TopicModel(Queries):
 
     def _numbers(self) -> dict[str, float]:
         """Return the fitted numbers that are saved, by name."""
-        return {"topic_word_prior_": self.topic_word_prior_}
+        numbers = {"topic_word_prior_": self.topic_word_prior_}
+        strength = self.vector_strength_
+        return numbers if strength is None else numbers | {"vector_strength_": strength}
 
     def _set_numbers(self, numbers: dict[str, float]) -> None:
         """Set the fitted numbers of a loaded model."""
         self.topic_word_prior_ = numbers["topic_word_prior_"]
+        self.vector_strength_ = numbers.get("vector_strength_")
 
     def phi(self) -> Float32:
         """Return p(word | topic), (W, K), word by word."""

@@ -14,18 +14,22 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from tagtopics._typing import Float64
+from tagtopics._typing import CSR, Float32, Float64
+from tagtopics.bp.callbacks import announce
 from tagtopics.bp.executor import MemoryExecutor
+from tagtopics.bp.fold_in import FoldIn
 from tagtopics.bp.graph import CorpusSums, build_graph
 from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
+from tagtopics.bp.relations import Relations, nearest, unit_vectors
 from tagtopics.corpus.align import extended, in_columns, join_corpora
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import align_words, read_documents, titles_of, without_tags, without_words
-from tagtopics.models.topics import Run, TopicFit, TopicSettings, fit_topics
+from tagtopics.models.relate import relate
+from tagtopics.models.topics import Run, TopicFit, TopicSettings, fit_topics, memory_executor
 from tagtopics.models.validation import PRESETS, Preset, check_parameters, is_real, is_whole
 
 BATCH_SIZE = 4000  # documents of a mini-batch; topics come from the first one (decision 282)
@@ -54,7 +58,40 @@ class OnlineModel(TopicModel):
         )
 
     def _learn(self, corpus: Corpus, run: Run) -> None:
-        self._store(corpus, fit_topics(corpus, self.topic_settings(), **run._asdict()))
+        self._store(corpus, self.learn_topics(corpus, self.topic_settings(), run))
+
+    def learn_topics(self, corpus: Corpus, settings: TopicSettings, run: Run) -> TopicFit:
+        """Learn topics from documents and, if there are any, their vectors."""
+        executor = memory_executor(corpus, settings) if run.executor is None else run.executor
+        if run.vectors is None:
+            return fit_topics(corpus, settings, executor=executor, start=run.start, callbacks=run.callbacks)
+        announce(run.callbacks, "Relating documents by their vectors")
+        found = relate(corpus, settings, executor.totals, run.vectors)
+        topics = fit_topics(
+            corpus, found.settings, executor=executor, start=found.start, callbacks=run.callbacks,
+            relations=found.relations,
+        )  # fmt: skip
+        more = {"vector_strength_": found.strength, "vectors_": found.vectors}
+        return replace(topics, more={**topics.more, **more})
+
+    def _checked_vectors(self, vectors: Any, n_docs: int) -> Float32:
+        return unit_vectors(vectors, n_docs)
+
+    def _vector_counts(self, vectors: Any, n_docs: int) -> Float32 | None:
+        if self.vector_strength_ is None:
+            raise InputError("transform: the model was fitted without vectors; omit them")
+        found, own = unit_vectors(vectors, n_docs), self.vectors_
+        if own is None:
+            return None
+        if found.shape[1] != own.shape[1]:
+            raise InputError(f"vectors: {found.shape[1]} columns, but those of the fit have {own.shape[1]}")
+        relations = Relations(nearest(found, own), self.vector_strength_)
+        return relations.counts(self.doc_topic_[: len(own)])
+
+    def _infer_related(self, counts: CSR, tags: CSR | None, own_counts: Float32) -> Float32:
+        of_tags = self._tag_pseudo_counts(tags)
+        total = own_counts if of_tags is None else own_counts + of_tags
+        return FoldIn(self.phi(), self.doc_topic_prior_).doc_topic(counts, total)
 
     def learn_tag_prior(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
         """Learn again how much tags say, with the topics as they are; of models with `explain`."""

@@ -407,6 +407,7 @@ def _parts(description: Description, text: str, arrays: dict[str, Any], model: T
     parts["topic_words_"] = arrays.get("topic_words_")
     recommender = recommender_from(description.recommender, arrays, W, K)
     parts |= {"recommender_": recommender, "visual_": None, "names_": None, "tag_words_": None}
+    parts["vectors_"] = arrays.get("vectors_")
     if description.visual is not None:
         parts["visual_"] = layer_of("visual_").visual_from(description.visual, arrays)
     if description.thesaurus is not None:

@@ -54,6 +54,7 @@ def arrays_to_save(model: TopicModel) -> dict[str, Any]:
     named = model.names_ if model.recommender_ is not None else None
     arrays |= {} if named is None else layer_of("names_").names_to_arrays(named)
     arrays |= matrix_to_arrays(model.tag_words_, "tag_words_")
+    arrays |= {} if model.vectors_ is None else {"vectors_": np.ascontiguousarray(model.vectors_)}
     return arrays | ({} if model.visual_ is None else layer_of("visual_").visual_to_arrays(model.visual_))
 
 
@@ -71,6 +72,12 @@ def check_arrays(arrays: dict[str, Any], sizes: dict[str, int], model: TopicMode
     for name in ("components_", "doc_topic_"):
         if (np.abs(arrays[name].sum(1, dtype=np.float64) - 1) > 1e-3).any():
             raise InputError(f"{name} is damaged: its rows do not add up to one")
+    vectors = arrays.get("vectors_")
+    if vectors is not None:
+        if vectors.dtype != np.float32 or vectors.ndim != 2 or not 0 < len(vectors) <= sizes["D"]:
+            raise InputError(f"vectors_ is {vectors.dtype} {vectors.shape}, but should be float32 (D, n)")
+        if not (np.abs(vectors) <= 1.001).all():
+            raise InputError("vectors_ holds numbers that are not finite or too large")
     prior = arrays["doc_topic_prior_"]
     if prior.size and not (prior.min() > 0 and prior.max() >= _LEAST_PRIOR):
         raise InputError("doc_topic_prior_ holds numbers that are not positive, or too small")

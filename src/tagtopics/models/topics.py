@@ -24,6 +24,7 @@ from tagtopics.bp.pilot import (
     most_documents,
 )
 from tagtopics.bp.propagation import BeliefPropagation, Start
+from tagtopics.bp.relations import Relations
 from tagtopics.corpus.core import Corpus
 from tagtopics.models.validation import AUTO, Preset
 
@@ -59,6 +60,7 @@ class Run(NamedTuple):
     executor: Executor | None = None
     start: Start | None = None
     callbacks: Sequence[Callback[Any]] = ()
+    vectors: Any = None  # (D, n) of the documents; `OnlineModel.learn_topics` makes relations of them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +148,7 @@ def fit_topics(
     executor: Executor | None = None,
     start: Start | None = None,
     callbacks: Sequence[Callback[Any]] = (),
+    relations: Relations | None = None,
 ) -> TopicFit:
     """Learn topics by loopy belief propagation.
 
@@ -157,6 +160,7 @@ def fit_topics(
         start: where to begin: earlier topics, known topics, or a checkpoint. None begins at topics around
             anchor words; with many documents, at those of a pilot.
         callbacks: called after every sweep.
+        relations: between documents in memory, by their vectors.
     """
     executor = memory_executor(corpus, settings) if executor is None else executor
     settings = settings.resolve(corpus, executor)
@@ -165,7 +169,7 @@ def fit_topics(
         piloted = settings.starts_from_pilot(n_docs)
         start = make_pilot(corpus, settings, executor).start() if piloted else Start()
     priors = settings.priors(executor.totals)
-    algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored, start)
+    algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored, start, relations)
     return run_algorithm(
         algorithm,
         topic_word_prior=priors.topic_word,

@@ -19,7 +19,7 @@ from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.threads import limit_threads
 from tagtopics.models.tagged import TaggedModel
-from tagtopics.models.topics import Run, TopicSettings, fit_topics, make_pilot, memory_executor
+from tagtopics.models.topics import Run, TopicSettings, make_pilot, memory_executor
 from tagtopics.models.validation import Preset
 from tagtopics.recommend.ridge import documents_of, nearest_documents
 from tagtopics.tag_prior.inference import Mixture, TagPrior
@@ -104,13 +104,14 @@ class TTM(TaggedModel):
         # (1) A pilot: topics of a part of the documents. (2) The strengths of tags, on documents held out.
         strengths, scores, pilot = self._learn_strengths(corpus, settings, executor, run.callbacks)
         if pilot is not None:
-            if start is None and settings.starts_from_pilot(executor.totals.n_docs):
+            piloted = settings.starts_from_pilot(executor.totals.n_docs)
+            if start is None and run.vectors is None and piloted:
                 start = pilot.start()
             del pilot  # frees its documents
             announce(run.callbacks, "Drawing the first messages")
         # (3) Topics, by belief propagation over all documents.
-        topics = fit_topics(corpus, settings, executor=executor, start=start, callbacks=run.callbacks)
-        self._store(corpus, topics)
+        run = run._replace(executor=executor, start=start)
+        self._store(corpus, self.learn_topics(corpus, settings, run))
         # (4) The words of tags, with topics and strengths as they are.
         self.pilot_ = scores
         self._credit_words(corpus, strengths, run.callbacks)
@@ -158,6 +159,11 @@ class TTM(TaggedModel):
         if tags is None:
             return super().infer(counts, None)
         return self._prior().doc_topic(counts, tags, self.doc_topic_prior_)
+
+    def _infer_related(self, counts: CSR, tags: CSR | None, own_counts: Float32) -> Float32:
+        if tags is None:
+            return super()._infer_related(counts, None, own_counts)
+        return self._prior().doc_topic(counts, tags, self.doc_topic_prior_ + own_counts)
 
     def _credit_strengths(self) -> tuple[float, ...]:
         return self.settings_.credit_strengths

@@ -73,7 +73,7 @@ class TagPrior:
         Args:
             counts: the words seen, (D, W); a document may have none.
             tags: (D, T), weights from 0 to 1: one for a known tag, its probability for an inferred one.
-            plain_prior: (K,) in place of the learned flat and base parts.
+            plain_prior: (K,) or (D, K), in place of the learned flat and base parts.
         """
         return self._infer(counts, tags, self, None, plain_prior)
 
@@ -103,7 +103,8 @@ class TagPrior:
                 of_near = of_tags.certain * similar.known + (1 - of_tags.certain) * similar.hidden
                 of_words, given = given, some.data * np.repeat(of_near.ravel(), np.diff(some.indptr))
                 given[some.indices < tags.shape[1]] = of_words
-            graph, prior = query_graph(_rows(counts, first, last), some), self._topic_prior(of_tags, plain)
+            flat = None if plain is None else np.broadcast_to(plain, topics.shape)[first:last]
+            graph, prior = query_graph(_rows(counts, first, last), some), self._topic_prior(of_tags, flat)
             found = self._fold_in(graph, wide._said(graph), prior, given)
             topics[first:last], weights[slots.indptr[first] : slots.indptr[last]] = found
         return Mixture(topics, sp.csr_array((weights, slots.indices, slots.indptr), shape=slots.shape))
@@ -111,8 +112,8 @@ class TagPrior:
     def doc_topic(self, counts: Any, tags: Any, alpha: Float32) -> Float32:
         """Return the topic proportions (D, K); the words of a tag count for the topics of the tag.
 
-        The flat part is alpha (K,), as without tags: learned strengths predict words best, but proportions
-        that describe documents and are compared with each other need more smoothing.
+        The flat part is alpha, (K,) or (D, K), as without tags: learned strengths predict words best, but
+        proportions that describe documents and are compared with each other need more smoothing.
         """
         return self._proportions(*self.infer(counts, tags, alpha))
 
@@ -184,7 +185,7 @@ class TagPrior:
         )
 
     def _topic_prior(self, of_tags: _DocumentPriors, plain: Float32 | None = None) -> Float32:
-        """Return the prior (D, K) of topics; `plain` (K,) is in place of its flat and base parts.
+        """Return the prior (D, K) of topics; `plain` (D, K) is in place of its flat and base parts.
 
         If the tags of a document are uncertain, it lies between that of hidden and of known tags.
         """

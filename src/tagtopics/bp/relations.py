@@ -1,0 +1,93 @@
+"""Relations between documents by their vectors: near documents have similar topics.
+
+In each sweep the prior of a document is alpha plus some tokens, spread over topics as the mean of its nearest
+documents was in the sweep before. Topics start from the words of clusters of the vectors (decision 209).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tagtopics._blas import single_thread
+from tagtopics._typing import CSR, Float32
+from tagtopics.bp.loop import proportions
+from tagtopics.errors import InputError
+from tagtopics.jit.top import largest_in_rows
+
+NEAREST = 10  # documents that a document is related to
+_PAIRS = 2**24  # pairs of documents that are compared at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Relations:
+    """The nearest documents of each document, and how much their topics are worth."""
+
+    near: CSR  # (D, D') rows add up to one, or to zero where a document has no relations
+    strength: float  # tokens
+
+    def counts(self, doc_sums: Float32) -> Float32:
+        """Return (D, K): what the topics of near documents, sums or proportions (D', K), add to the prior."""
+        theta = doc_sums / np.maximum(doc_sums.sum(1, keepdims=True), np.float32(1e-9))
+        return np.ascontiguousarray(self.strength * (self.near @ theta), dtype=np.float32)
+
+    def doc_topic(self, doc_sums: Float32, alpha: Float32) -> Float32:
+        """Return the topic proportions of documents, (D, K), with what near documents say."""
+        return proportions(doc_sums + self.counts(doc_sums), alpha)
+
+
+def unit_vectors(vectors: Any, n_docs: int) -> Float32:
+    """Return vectors (D, n) scaled to length one; zeros stay. They must be finite, one for each document."""
+    try:
+        found = np.array(vectors, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise InputError("vectors: must be a matrix of numbers, one row for each document") from None
+    if found.ndim != 2 or len(found) != n_docs:
+        raise InputError(f"vectors: {found.shape} is not one row for each of {n_docs:,} documents")
+    if not np.isfinite(found).all():
+        row = int(np.flatnonzero(~np.isfinite(found).all(1))[0])
+        raise InputError(f"vectors: row {row} has a number that is not finite; give finite numbers")
+    length = np.sqrt(np.square(found, dtype=np.float64).sum(1, keepdims=True))
+    return np.asarray(found / np.where(length > 0, length, 1), dtype=np.float32)
+
+
+def nearest(vectors: Float32, others: Float32, *, same: bool = False) -> CSR:
+    """Return CSR (D, D'): equal weights of the nearest documents by cosine, which add up to one.
+
+    Args:
+        vectors: (D, n) of length one, or zero: a document without a vector has no relations.
+        others: (D', n) of the documents to choose from; those of zero are not chosen.
+        same: whether both are the same documents; no document is then its own neighbour.
+    """
+    chosen = np.flatnonzero(others.any(1))
+    n = min(NEAREST, max(len(chosen) - same, 0))
+    found = np.empty((len(vectors), n), dtype=np.int64)
+    step = max(1, _PAIRS // max(len(chosen), 1))
+    with single_thread():
+        for i in range(0, len(vectors) if n else 0, step):
+            cosines = vectors[i : i + step] @ others[chosen].T
+            if same:
+                cosines[np.arange(i, i + len(cosines))[:, np.newaxis] == chosen] = -2
+            found[i : i + step] = np.sort(chosen[largest_in_rows(cosines, n)], axis=1)
+    weights = np.repeat(np.where(vectors.any(1), np.float32(1 / max(n, 1)), np.float32(0)), n)
+    ends = np.arange(0, found.size + 1, n) if n else np.zeros(len(vectors) + 1, dtype=np.int64)
+    shape = (len(vectors), len(others))
+    return sp.csr_array((weights, found.ravel(), ends), shape=shape)
+
+
+def cluster_words(vectors: Float32, counts: CSR, n_topics: int, seed: int) -> Float32:
+    """Return (W, K): how often each word occurs in each cluster of the vectors, by k-means on one thread."""
+    from sklearn.cluster import KMeans
+    from sklearn.exceptions import ConvergenceWarning
+
+    n = min(n_topics, len(vectors))
+    with single_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct vectors than topics
+        labels = KMeans(n, n_init=3, random_state=seed).fit(vectors).labels_
+    cluster = (np.ones(len(labels)), (labels, np.arange(len(labels))))
+    members = sp.csr_array(cluster, shape=(n_topics, len(labels)))
+    return np.asarray((members @ counts).todense().T, dtype=np.float32, order="C")

@@ -1,0 +1,114 @@
+"""What the vectors of documents are worth, in tokens, and the topics that a fit with vectors starts from.
+
+The strength is the largest one at which the words of held-out documents are predicted no worse than by topics
+without vectors. It is zero if the neighbours of these documents predict their words no better than other
+documents do (decision 209).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tagtopics._typing import CSR, Float32, Float64
+from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.graph import Priors, Totals, build_graph
+from tagtopics.bp.holdout import log_likelihoods
+from tagtopics.bp.learn_priors import MIN_DOCS
+from tagtopics.bp.loop import run
+from tagtopics.bp.pilot import RELAXATION, SWEEPS, choose_held_out, most_documents
+from tagtopics.bp.propagation import AFTER_PILOT, BeliefPropagation, Start
+from tagtopics.bp.relations import Relations, cluster_words, nearest
+from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.splits import completion
+from tagtopics.models.topics import TopicSettings, graph_executor
+
+STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # in tokens, tried one after the other
+_TRIED = (
+    10.0  # strength at which neighbours are compared with other documents; of small corpora, the strength
+)
+_CERTAIN, _WORSE = (
+    3.0,
+    2.0,
+)  # standard errors: by how much neighbours must be better; by how much words may be worse
+
+
+class Related(NamedTuple):
+    """How a fit to documents with vectors begins."""
+
+    settings: TopicSettings  # with the priors of the fit
+    strength: float  # tokens that near documents are worth
+    relations: Relations | None = None  # None if they are worth nothing
+    start: Start | None = None
+    vectors: Float32 | None = None  # (D, n) of length one; zero for documents without words
+
+
+def relate(corpus: Corpus, settings: TopicSettings, totals: Totals, vectors: Float32) -> Related:
+    """Return the relations of documents by their vectors, (D, n) of length one, and the first topics."""
+    counts, settings = corpus.counts, settings.resolve(corpus, totals)
+    priors, worded = settings.priors(totals), _with_words(vectors, counts)
+    strength = _learn_strength(counts, vectors, settings, priors) if _can_learn(counts) else _TRIED
+    if not strength:
+        return Related(settings, 0.0)
+    relations = Relations(nearest(vectors, worded, same=True), strength)
+    return Related(settings, strength, relations, _start(worded, counts, settings, priors), worded)
+
+
+def _can_learn(counts: CSR) -> bool:
+    """Return whether there are enough documents, with whole counts that can be split."""
+    return counts.shape[0] >= MIN_DOCS and bool(np.array_equal(counts.data, np.rint(counts.data)))
+
+
+def _with_words(vectors: Float32, counts: CSR) -> Float32:
+    return np.where((np.diff(counts.indptr) > 0)[:, np.newaxis], vectors, np.float32(0))
+
+
+def _start(vectors: Float32, counts: CSR, settings: TopicSettings, priors: Priors) -> Start:
+    words = cluster_words(vectors, counts, settings.n_topics, settings.seed)
+    return Start(words + np.float32(priors.topic_word), AFTER_PILOT)
+
+
+def _learn_strength(counts: CSR, vectors: Float32, settings: TopicSettings, priors: Priors) -> float:
+    """Return the strength in tokens, learned on documents that a shorter fit is made without."""
+    rest, held_out = choose_held_out(counts.shape[0], settings.seed)
+    rest = rest[:: 1 + len(rest) // most_documents()]
+    graph, learned = build_graph(counts[rest]), _with_words(vectors[rest], counts[rest])
+    near, of_held_out = nearest(vectors[rest], learned, same=True), nearest(vectors[held_out], learned)
+    seen, hidden = completion(counts[held_out], settings.seed)
+    calm = priors._replace(relaxation=min(priors.relaxation, RELAXATION))
+    sweeps = min(SWEEPS, settings.most_sweeps())
+
+    def fit(strength: float, start: Start) -> tuple[Float32, Float32]:
+        """Return phi (W, K) and the proportions (D, K) of the documents learned from."""
+        relations, executor = Relations(near, strength), graph_executor(graph, settings)
+        algorithm = BeliefPropagation(
+            executor, calm, settings.seed, settings.anchored, start, relations if strength else None
+        )
+        found = algorithm.learned(run(algorithm, max_iter=sweeps, tol=settings.tol).state)
+        raised = found.word_sums + priors.topic_word
+        return np.ascontiguousarray(raised / raised.sum(0), dtype=np.float32), found.doc_topic
+
+    def predict(phi: Float32, theta: Float32, strength: float, relations: CSR) -> Float64:
+        """Return (D,): the log likelihood of the hidden words of each held-out document."""
+        own_counts = Relations(relations, strength).counts(theta)
+        return log_likelihoods(hidden, FoldIn(phi, calm.doc_topic).doc_topic(seen, own_counts), phi)
+
+    start = _start(learned, counts[rest], settings, priors)
+    tried = fit(_TRIED, start)
+    shuffled = np.random.default_rng(settings.seed).permutation(len(held_out))
+    found, others = (predict(*tried, _TRIED, rows) for rows in (of_held_out, of_held_out[shuffled]))
+    if not _excess(found, others) > _CERTAIN:
+        return 0.0
+    without = predict(*fit(0.0, Start()), 0.0, of_held_out)
+    for strength in STRENGTHS:
+        topics = tried if strength == _TRIED else fit(strength, start)
+        if _excess(predict(*topics, strength, of_held_out), without) > -_WORSE:
+            return strength
+    return 0.0
+
+
+def _excess(found: Float64, expected: Float64) -> float:
+    """Return by how many standard errors one likelihood of documents, (D,), exceeds another."""
+    gain = found - expected
+    return float(gain.sum() / max(np.sqrt(len(gain)) * gain.std(), 1e-300))
