@@ -108,6 +108,7 @@ def test_documents_without_words_have_the_topics_of_their_neighbours(titles: Tit
     empty, model = slice(None, None, 10), tt.LDA(N_CLASSES, random_state=0)
     model.fit(sp.csr_array(counts), vectors=titles.vectors)
     assert agreement(model.doc_topic_[empty], titles.classes[empty]) > 0.7
+    assert model.vectors_ is not None
     assert not model.vectors_[empty].any()
 
 

@@ -16,7 +16,7 @@ from tagtopics.bp.fold_in import FoldIn
 from tagtopics.bp.graph import Priors, Totals, build_graph
 from tagtopics.bp.holdout import log_likelihoods
 from tagtopics.bp.learn_priors import MIN_DOCS
-from tagtopics.bp.loop import run
+from tagtopics.bp.loop import proportions, run
 from tagtopics.bp.pilot import RELAXATION, SWEEPS, choose_held_out, most_documents
 from tagtopics.bp.propagation import AFTER_PILOT, BeliefPropagation, Start
 from tagtopics.bp.relations import Relations, cluster_words, nearest
@@ -89,23 +89,32 @@ def _learn_strength(counts: CSR, vectors: Float32, settings: TopicSettings, prio
         raised = found.word_sums + priors.topic_word
         return np.ascontiguousarray(raised / raised.sum(0), dtype=np.float32), found.doc_topic
 
-    def predict(phi: Float32, theta: Float32, strength: float, relations: CSR) -> Float64:
-        """Return (D,): the log likelihood of the hidden words of each held-out document."""
-        own_counts = Relations(relations, strength).counts(theta)
+    def predict(topics: tuple[Float32, Float32], strength: float) -> Float64:
+        """Return (D,): the log likelihood of the hidden words of held-out documents, given those seen."""
+        phi, theta = topics
+        own_counts = Relations(of_held_out, strength).counts(theta)
         return log_likelihoods(hidden, FoldIn(phi, calm.doc_topic).doc_topic(seen, own_counts), phi)
 
     start = _start(learned, counts[rest], settings, priors)
     tried = fit(_TRIED, start)
-    shuffled = np.random.default_rng(settings.seed).permutation(len(held_out))
-    found, others = (predict(*tried, _TRIED, rows) for rows in (of_held_out, of_held_out[shuffled]))
+    of_others = of_held_out[np.random.default_rng(settings.seed).permutation(len(held_out))]
+    found, others = (
+        _from_neighbours(counts[held_out], *tried, rows, calm) for rows in (of_held_out, of_others)
+    )
     if not _excess(found, others) > _CERTAIN:
         return 0.0
-    without = predict(*fit(0.0, Start()), 0.0, of_held_out)
+    without = predict(fit(0.0, Start()), 0.0)
     for strength in STRENGTHS:
         topics = tried if strength == _TRIED else fit(strength, start)
-        if _excess(predict(*topics, strength, of_held_out), without) > -_WORSE:
+        if _excess(predict(topics, strength), without) > -_WORSE:
             return strength
     return 0.0
+
+
+def _from_neighbours(counts: CSR, phi: Float32, theta: Float32, near: CSR, priors: Priors) -> Float64:
+    """Return (D,): the log likelihood of all words of documents, given the topics of near ones alone."""
+    prior = proportions(Relations(near, _TRIED).counts(theta), priors.doc_topic)
+    return log_likelihoods(counts, prior, phi)
 
 
 def _excess(found: Float64, expected: Float64) -> float:
