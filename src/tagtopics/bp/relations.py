@@ -7,6 +7,7 @@ documents was in the sweep before. Topics start from the words of clusters of th
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +18,11 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float32
 from tagtopics.bp.loop import proportions
 from tagtopics.errors import InputError
+from tagtopics.jit.threads import run_lanes
 from tagtopics.jit.top import largest_in_rows
 
 NEAREST = 10  # documents that a document is related to
-_PAIRS = 2**24  # pairs of documents that are compared at a time
+_PAIRS = 2**23  # pairs of documents that are compared at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +68,17 @@ def nearest(vectors: Float32, others: Float32, *, same: bool = False) -> CSR:
     chosen = np.flatnonzero(others.any(1))
     n = min(NEAREST, max(len(chosen) - same, 0))
     found = np.empty((len(vectors), n), dtype=np.int64)
-    step = max(1, _PAIRS // max(len(chosen), 1))
-    with single_thread():
-        for i in range(0, len(vectors) if n else 0, step):
-            cosines = vectors[i : i + step] @ others[chosen].T
+    step, table = max(1, _PAIRS // max(len(chosen), 1)), others[chosen].T
+
+    def lane(waiting: Iterator[int]) -> None:
+        for i in waiting:
+            cosines = vectors[i : i + step] @ table
             if same:
                 cosines[np.arange(i, i + len(cosines))[:, np.newaxis] == chosen] = -2
             found[i : i + step] = np.sort(chosen[largest_in_rows(cosines, n)], axis=1)
+
+    with single_thread():  # each product; their blocks do not depend on the number of threads
+        run_lanes(lane, range(0, len(vectors) if n else 0, step))
     weights = np.repeat(np.where(vectors.any(1), np.float32(1 / max(n, 1)), np.float32(0)), n)
     ends = np.arange(0, found.size + 1, n) if n else np.zeros(len(vectors) + 1, dtype=np.int64)
     shape = (len(vectors), len(others))

@@ -1,0 +1,64 @@
+"""`tagtopics fit --vectors`: a file of vectors, checked before the fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_running import ROWS, run, write_rows
+
+import tagtopics as tt
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    return write_rows(tmp_path / "rows.jsonl")
+
+
+def save(folder: Path, vectors: object) -> Path:
+    np.save(folder / "rows.npy", np.asarray(vectors), allow_pickle=True)
+    return folder / "rows.npy"
+
+
+def test_fit_with_vectors(corpus: Path, tmp_path: Path) -> None:
+    vectors = np.repeat(np.eye(3), 6, axis=0)
+    arguments = ("fit", corpus, "--topics", 3, "--min-df", 1, "--seed", 0, "--out", tmp_path / "m.tt")
+    found = run(*arguments, "--vectors", save(tmp_path, vectors), "--json").json()
+    assert found["vector_strength"] == 10
+    model = tt.load(tmp_path / "m.tt")
+    assert model.vectors_ is not None
+    np.testing.assert_array_equal(model.vectors_, vectors)
+    shown = run(*arguments, "--vectors", tmp_path / "rows.npy", "--no-recommender")
+    assert "10 tokens from the nearest documents" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        (np.ones((5, 2)), f"(5, 2) is not one row for each of {len(ROWS)} documents"),
+        (np.full((len(ROWS), 2), np.inf), "row 0 has a number that is not finite"),
+        (np.array([{}], dtype=object), "not a file of numpy.save with numbers"),
+    ],
+)
+def test_wrong_vectors_are_refused(vectors: object, message: str, corpus: Path, tmp_path: Path) -> None:
+    result = run("fit", corpus, "--vectors", save(tmp_path, vectors), "--out", tmp_path / "m.tt")
+    assert result.code == 2
+    assert message in " ".join(result.err.split())
+    assert not (tmp_path / "m.tt").exists()
+
+
+def test_vectors_need_a_file_and_a_plain_fit(corpus: Path, tmp_path: Path) -> None:
+    missing = run("fit", corpus, "--vectors", tmp_path / "none.npy", "--out", tmp_path / "m.tt")
+    assert missing.code == 2
+    assert "No such file" in missing.err
+    vectors = save(tmp_path, np.ones((len(ROWS), 2)))
+    assert run("shard", corpus, "--out", tmp_path / "shards").code == 0
+    for arguments in (
+        (tmp_path / "shards",),
+        (corpus, "--checkpoint", tmp_path / "c"),
+        (corpus, "--guided", "a: b"),
+    ):
+        result = run("fit", *arguments, "--vectors", vectors, "--out", tmp_path / "m.tt")
+        assert result.code == 2
+        assert "--vectors needs a plain fit in memory" in " ".join(result.err.split())
