@@ -21,7 +21,7 @@ from tagtopics.bp.pilot import RELAXATION, SWEEPS, choose_held_out, most_documen
 from tagtopics.bp.propagation import AFTER_PILOT, BeliefPropagation, Start
 from tagtopics.bp.relations import Relations, cluster_words, nearest
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.splits import completion
+from tagtopics.corpus.splits import MOST_TOKENS, completion
 from tagtopics.models.topics import TopicSettings, graph_executor
 
 STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # in tokens, tried one after the other
@@ -57,7 +57,8 @@ def relate(corpus: Corpus, settings: TopicSettings, totals: Totals, vectors: Flo
 
 def _can_learn(counts: CSR) -> bool:
     """Return whether there are enough documents, with whole counts that can be split."""
-    return counts.shape[0] >= MIN_DOCS and bool(np.array_equal(counts.data, np.rint(counts.data)))
+    whole = counts.shape[0] >= MIN_DOCS and bool(np.array_equal(counts.data, np.rint(counts.data)))
+    return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
 
 
 def _with_words(vectors: Float32, counts: CSR) -> Float32:
