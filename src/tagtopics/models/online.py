@@ -58,9 +58,9 @@ class OnlineModel(TopicModel):
         )
 
     def _learn(self, corpus: Corpus, run: Run) -> None:
-        self._store(corpus, self.learn_topics(corpus, self.topic_settings(), run))
+        self._store(corpus, self._learn_topics(corpus, self.topic_settings(), run))
 
-    def learn_topics(self, corpus: Corpus, settings: TopicSettings, run: Run) -> TopicFit:
+    def _learn_topics(self, corpus: Corpus, settings: TopicSettings, run: Run) -> TopicFit:
         """Learn topics from documents and, if there are any, their vectors."""
         executor = memory_executor(corpus, settings) if run.executor is None else run.executor
         if run.vectors is None:

@@ -60,7 +60,7 @@ class Run(NamedTuple):
     executor: Executor | None = None
     start: Start | None = None
     callbacks: Sequence[Callback[Any]] = ()
-    vectors: Any = None  # (D, n) of the documents; `OnlineModel.learn_topics` makes relations of them
+    vectors: Any = None  # (D, n) of the documents; `OnlineModel` makes relations of them
 
 
 @dataclass(frozen=True, kw_only=True)

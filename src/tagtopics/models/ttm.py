@@ -111,7 +111,7 @@ class TTM(TaggedModel):
             announce(run.callbacks, "Drawing the first messages")
         # (3) Topics, by belief propagation over all documents.
         run = run._replace(executor=executor, start=start)
-        self._store(corpus, self.learn_topics(corpus, settings, run))
+        self._store(corpus, self._learn_topics(corpus, settings, run))
         # (4) The words of tags, with topics and strengths as they are.
         self.pilot_ = scores
         self._credit_words(corpus, strengths, run.callbacks)
