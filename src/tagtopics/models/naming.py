@@ -27,8 +27,8 @@ from tagtopics.jit.top import largest
 _TERMS = 3  # words or phrases of a name
 # Parts of contractions, citations and addresses that a name leaves out, unless a topic has nothing else.
 _DEBRIS = {
-    "ll", "ve", "re", "don", "doesn", "didn", "isn", "wasn", "couldn", "et", "al", "eg", "ie", "etc", "pp", "vs",
-    "said", "says", "http", "https", "www", "com",
+    "ll", "ve", "re", "don", "doesn", "didn", "isn", "wasn", "couldn", "et", "al", "eg", "ie", "etc", "pp",
+    "vs", "said", "says", "http", "https", "www", "com",
 }  # fmt: skip
 _CANDIDATES = 12  # first words of a topic that may form phrases
 

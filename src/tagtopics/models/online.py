@@ -66,7 +66,7 @@ class OnlineModel(TopicModel):
         if run.vectors is None:
             return fit_topics(corpus, settings, executor=executor, start=run.start, callbacks=run.callbacks)
         announce(run.callbacks, "Relating documents by their vectors")
-        found = relate(corpus, settings, executor.totals, run.vectors)
+        found = relate(corpus, settings, executor, run.vectors)
         topics = fit_topics(
             corpus, found.settings, executor=executor, start=found.start, callbacks=run.callbacks,
             relations=found.relations,

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tagtopics._typing import CSR, Float32, Float64
+from tagtopics.bp.executor import Executor
 from tagtopics.bp.fold_in import FoldIn
-from tagtopics.bp.graph import Priors, Totals, build_graph
+from tagtopics.bp.graph import Priors, build_graph
 from tagtopics.bp.holdout import log_likelihoods
 from tagtopics.bp.learn_priors import MIN_DOCS
 from tagtopics.bp.loop import proportions, run
@@ -28,10 +29,8 @@ STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # in tokens, tried one after t
 _TRIED = (
     10.0  # strength at which neighbours are compared with other documents; of small corpora, the strength
 )
-_CERTAIN, _WORSE = (
-    3.0,
-    2.0,
-)  # standard errors: by how much neighbours must be better; by how much words may be worse
+# Standard errors: by how much neighbours must be better, and by how much words may be worse.
+_CERTAIN, _WORSE = 3.0, 2.0
 
 
 class Related(NamedTuple):
@@ -44,10 +43,10 @@ class Related(NamedTuple):
     vectors: Float32 | None = None  # (D, n) of length one; zero for documents without words
 
 
-def relate(corpus: Corpus, settings: TopicSettings, totals: Totals, vectors: Float32) -> Related:
+def relate(corpus: Corpus, settings: TopicSettings, executor: Executor, vectors: Float32) -> Related:
     """Return the relations of documents by their vectors, (D, n) of length one, and the first topics."""
-    counts, settings = corpus.counts, settings.resolve(corpus, totals)
-    priors, worded = settings.priors(totals), _with_words(vectors, counts)
+    counts, settings = corpus.counts, settings.resolve(corpus, executor)
+    priors, worded = settings.priors(executor.totals), _with_words(vectors, counts)
     strength = _learn_strength(counts, vectors, settings, priors) if _can_learn(counts) else _TRIED
     if not strength:
         return Related(settings, 0.0)
