@@ -90,9 +90,8 @@ class TopicModel(Queries):
                 read as `read_corpus` does; or non-negative counts (D, W), dense or sparse.
             y: tags of texts or counts: None, one label per document, lists of strings, an indicator matrix
                 (D, T), or a data frame with a column for each kind of tag. A corpus has its own.
-            vectors: (D, n) vectors of the documents, such as those of a language model, for models by
-                belief propagation: documents with near vectors get similar topics, as far as that costs no
-                held-out words.
+            vectors: (D, n) vectors of the documents, such as those of a language model, for `LDA` and `TTM`:
+                documents with near vectors get similar topics, as far as that costs no held-out words.
             callbacks: called at every stage and iteration; see `tagtopics.bp.callbacks`.
             start: a state to resume from, from `load_checkpoint`; the result has the same bits as an
                 uninterrupted fit.
@@ -162,9 +161,8 @@ class TopicModel(Queries):
                 frame, read with the recipe and columns of the fit; or counts (D, W) in the order of the fit.
             tags: the known tags of the documents, as `y` in `fit`, or the corpus itself; "inferred" uses the
                 tags that the recommender infers from the words. By default tags are unknown, as in the paper.
-                Known tags serve to describe and compare documents of few words. To predict words, call
-                `predict_words`: it also uses the words of tags, which these proportions leave out, so that
-                their product with `components_` may predict worse with tags than without.
+                They serve to describe documents of few words. To predict words, call `predict_words`: these
+                proportions leave out the words of tags.
             vectors: (D, n) vectors of the documents, if the model was fitted with vectors: the topics of the
                 nearest training documents are used.
         """
@@ -287,7 +285,7 @@ class TopicModel(Queries):
 
     def _vector_counts(self, vectors: Any, n_docs: int) -> Float32 | None:
         """Return what the vectors of new documents add to their prior, (D, K); None if they say nothing."""
-        raise InputError(f"{type(self).__name__} learns nothing from vectors; LDA and TTM do")
+        return self._checked_vectors(vectors, n_docs)
 
     def _infer_related(self, counts: CSR, tags: CSR | None, own_counts: Float32) -> Float32:
         """Return what `infer` does, with pseudo-counts (D, K) of each document."""
