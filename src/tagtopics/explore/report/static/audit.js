@@ -2,12 +2,12 @@
 const audit = { findings: null, answers: new Map(), kind: "", open: false, shown: 0 };
 const AUDIT_STEP = 50;
 const AUDIT_KINDS = {
-  doubtful: ["Doubtful tags", "The document has the tag, but nothing else suggests it. The score is the probability that the tag is wrong."],
-  missing: ["Missing tags", "The document lacks a tag that similar documents have. The score is the probability that it was left out."],
-  duplicate: ["Duplicate tags", "Two tags seem to mean the same. The score is the probability that they do."],
-  dead: ["Tags without telling words", "The score is the probability that random documents have words as telling."],
+  doubtful: ["Doubtful tags", "The document has the tag, but little else suggests it. The score orders the tags; it is no probability."],
+  missing: ["Missing tags", "The document lacks a tag that similar documents have. The score orders them; it is no probability."],
+  duplicate: ["Duplicate tags", "Two tags seem to mean the same. The score orders them; it is no probability."],
+  dead: ["Tags without telling words", "A high score: random documents have words as telling."],
   broad: ["Broad tags", "The tag is on many documents of all topics. The score is no probability."],
-  inseparable: ["Tags that only occur together", "The score is the probability that the next document with one has both."],
+  inseparable: ["Tags that only occur together", "A high score: the next document with one is likely to have both."],
 };
 const AUDIT_VERBS = { remove: "Remove", add: "Add", merge: "Merge", drop: "Drop" };
 const AUDIT_COLUMNS = ["accept", "change", "document", "row", "tag", "other", "kind", "score", "words"];
