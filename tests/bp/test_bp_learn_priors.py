@@ -158,11 +158,11 @@ def docstrings() -> tt.Corpus:
 
 def test_the_exponent_and_alpha_are_those_that_predict_held_out_words_best(docstrings: tt.Corpus) -> None:
     train, test = (docstrings.select(rows) for rows in train_test(docstrings, 0))
-    chosen = tt.LDA(n_topics=20, random_state=0).fit_topics(train)
-    fixed = tt.LDA(n_topics=20, random_state=0, preset=tt.Preset(word_exponent=1.0)).fit_topics(train)
+    chosen = tt.LDA(n_topics=50, random_state=0).fit_topics(train)
+    fixed = tt.LDA(n_topics=50, random_state=0, preset=tt.Preset(word_exponent=1.0)).fit_topics(train)
     assert chosen.word_exponent_ * 16 in range(12, 17)
     assert chosen.perplexity(test) < fixed.perplexity(test)
-    again = tt.LDA(n_topics=20, random_state=0, n_jobs=1).fit_topics(train)
+    again = tt.LDA(n_topics=50, random_state=0, n_jobs=1).fit_topics(train)
     assert np.array_equal(again.components_, chosen.components_)
 
 

@@ -119,7 +119,10 @@ def test_wrong_tags(y: Any, says: str) -> None:
         ({"preset": None}, "preset must be"),
         ({"tag_pseudo_count": "many"}, "tag_pseudo_count must be a number from 0 to 1e"),
         ({"preset": tt.Preset(init="best")}, "init must be 'anchors' or 'random', not 'best'"),
-        ({"preset": tt.Preset(word_exponent=2)}, "word_exponent must be a number from 0 to 1, not 2"),
+        (
+            {"preset": tt.Preset(word_exponent=2)},
+            "word_exponent must be a number from 0 to 1, or None for the default, not 2",
+        ),
         (
             {"doc_topic_prior": 0},
             "doc_topic_prior must be a number from 1e-09 to 1e.06, or 'auto', or None for the default, not 0",

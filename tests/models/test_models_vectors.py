@@ -226,5 +226,5 @@ def test_encode_with_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
         tt.encode(["a"], "there")
     assert tt.encode(["a"], "there", download=True).shape == (1, 2)
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(tt.InputError, match=r"pip install 'tagtopics\[encode\]'"):
+    with pytest.raises(tt.InputError, match=r"pip install sentence-transformers"):
         tt.encode(["a"], "here")

@@ -114,10 +114,10 @@ def test_metadata(metadata: Message) -> None:
 def test_extras_are_for_users_and_groups_for_developers(metadata: Message) -> None:
     assert set(metadata.get_all("Provides-Extra", [])) == {
         "parquet", "images", "plot", "serve", "ray", "files", "pdf", "skos",
-        "languages", "chinese", "japanese", "thai", "encode", "all",
+        "languages", "chinese", "japanese", "thai", "all",
     }  # fmt: skip
     named = PROJECT["project"]["optional-dependencies"]
-    most = [name for name in named if name not in ("encode", "all")]  # an encoder brings gigabytes
+    most = [name for name in named if name != "all"]
     assert named["all"] == [f"tagtopics[{','.join(most)}]"]
     assert {"test", "lint", "docs", "bench", "package", "dev"} <= set(PROJECT["dependency-groups"])
 

@@ -175,7 +175,7 @@ def test_shards_have_the_topics_of_memory(
     workers.close()
     for name in ("word_sums", "doc_topic", "doc_topic_prior", "tag_docs"):
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
-    assert found.more.keys() == expected.more.keys() == {"tag_sums_", "tag_squares_"}
+    assert found.more.keys() == expected.more.keys() == {"tag_sums_", "tag_squares_", "word_exponent_"}
     for name, array in expected.more.items():
         np.testing.assert_array_equal(found.more[name], array, err_msg=name)
     assert [step.change for step in found.history] == [step.change for step in expected.history]

@@ -9,7 +9,7 @@ import numpy as np
 
 from tagtopics._typing import Float32
 from tagtopics.corpus.core import Corpus
-from tagtopics.errors import InputError, MissingExtraError
+from tagtopics.errors import InputError
 
 
 def encode(
@@ -20,7 +20,7 @@ def encode(
     Args:
         texts: the texts, or a corpus that was read from texts.
         encoder: a function from a list of texts to vectors, or the name or folder of a model of
-            sentence-transformers (extra `encode`).
+            sentence-transformers, which has to be installed.
         download: whether a model that is not on this computer may be downloaded.
     """
     found = texts.texts if isinstance(texts, Corpus) else texts
@@ -40,7 +40,9 @@ def _load(name: str, download: bool) -> Callable[[list[str]], Any]:
     try:
         from sentence_transformers import SentenceTransformer  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        raise MissingExtraError("an encoder given by its name", "encode") from None
+        raise InputError(
+            "encode: an encoder given by its name needs: pip install sentence-transformers"
+        ) from None
     try:
         encoder: Callable[[list[str]], Any] = SentenceTransformer(name, local_files_only=not download).encode
     except (OSError, ValueError):

@@ -152,7 +152,9 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         meant = meant or [other for other in self.tag_names_ if split_kind(other)[1] == tag]
         hint = f"; did you mean {', '.join(map(repr, meant[:5]))}?" if meant else ""
         what = f"several tags have the name {tag!r}" if found else f"the model has no tag {tag!r}"
-        raise InputError(what + (hint or similar_names(tag, (*self.tag_names_, *self.tag_labels()))))
+        raise InputError(
+            what + (hint or similar_names(tag, list(dict.fromkeys((*self.tag_names_, *self.tag_labels())))))
+        )
 
     def coherence(self, corpus: Corpus, n_words: int = 10) -> Float64:
         """Return the NPMI coherence of each topic, (K,), from -1 to 1: how often its top words co-occur.

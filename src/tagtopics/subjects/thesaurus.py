@@ -76,7 +76,7 @@ class Thesaurus:
     def labels(self, tags: Sequence[str]) -> dict[str, str]:
         """Return the names of tags that have one, by tag; the id follows a name that several of them have."""
         names = {tag: name for tag in tags if (name := self.name_of(tag)) is not None}
-        often = Counter(names.values())
+        often = Counter(names.get(tag, tag) for tag in tags)
         return {tag: name if often[name] == 1 else f"{name} ({_last(tag)})" for tag, name in names.items()}
 
     def learn_names(
