@@ -97,7 +97,7 @@ class TTM(TaggedModel):
     # ------------------------------------------------------------------ the method
 
     def _learn(self, corpus: Corpus, run: Run) -> None:
-        """Learn topics and what tags say about them; `fit` then trains (5) the recommender."""
+        """Learn topics and the tag prior; `fit` then trains (5) the recommender."""
         settings = self.topic_settings()
         executor = memory_executor(corpus, settings) if run.executor is None else run.executor
         settings, start = settings.resolve(corpus, executor), run.start
