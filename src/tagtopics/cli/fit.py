@@ -109,8 +109,7 @@ def command(
         if journal is not None:
             documents = without_words(documents, journal.banned)
             estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
-        kept = documents if keep else None
-        saving = SaveTopics(estimator, target, kept)
+        saving = SaveTopics(estimator, target)
         if journal is None and recommender:
             estimator.fit(documents, vectors=rows, start=start, callbacks=[saving, *callbacks])
         elif journal is None:
@@ -119,7 +118,7 @@ def command(
         elif recommender:
             estimator.learn_recommender(documents, [saving, *callbacks])
         clock.begin("save")
-        save_model(estimator, target, kept)
+        save_model(estimator, target, documents if keep else None)
         sizes = {name: getattr(documents, name) for name in ("n_docs", "n_words", "n_tags")}
         sizes["n_tokens"] = int(documents.counts.sum(dtype="int64"))
     clock.begin("read")

@@ -180,16 +180,15 @@ class SaveTopics(Callback[Any]):
     Args:
         model: the model that is being fitted.
         path: the folder of the model.
-        corpus: the documents, to save them with the model.
     """
 
-    def __init__(self, model: TopicModel, path: str | Path, corpus: Corpus | None = None) -> None:
-        self.model, self.path, self.corpus = model, path, corpus
+    def __init__(self, model: TopicModel, path: str | Path) -> None:
+        self.model, self.path = model, path
 
     def on_stage(self, name: str) -> None:
         """Save when the stage of the recommender begins."""
         if name == RECOMMENDER_STAGE:
-            save_model(self.model, self.path, self.corpus)
+            save_model(self.model, self.path)
 
 
 def _checked_content(model: TopicModel) -> tuple[Description, str, dict[str, Any]]:

@@ -7,7 +7,6 @@ Claims are numbered tag by tag within a document here, so that loops run over ed
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.bp.graph import FactorGraph
@@ -18,12 +17,44 @@ from tagtopics.tag_prior.mixture_loops import Pairs, first_claims
 
 def words_of_tags(graph: FactorGraph) -> tuple[Int64, Int32]:
     """Return the words that occur with each tag, ascending: offsets (T + 1,) of the tags, and the words."""
-    slots = (np.ones(graph.n_slots, bool), graph.slot_tag, graph.doc_slots)
-    edges = (np.ones(graph.n_edges, bool), graph.edge_word, graph.doc_edges)
-    tags = sp.csr_array(slots, shape=(graph.n_docs, graph.n_tags))
-    together = tags.T.tocsr() @ sp.csr_array(edges, shape=(graph.n_docs, graph.n_words))
-    together.sort_indices()
-    return together.indptr.astype(np.int64), together.indices.astype(np.int32)
+    offsets = _word_offsets(graph)
+    words = np.empty(offsets[-1], dtype=np.int32)
+    run_ranges(_words_of_tags, offsets, 8, graph, _slot_doc(graph), offsets, words)
+    return offsets, words
+
+
+def _word_offsets(graph: FactorGraph) -> Int64:
+    """Return (T + 1,): where the words of each tag begin, if every tag lists each of its words once."""
+    sizes = np.zeros(graph.n_tags, dtype=np.int64)
+    run_ranges(_count_words, graph.tag_slots.offsets, 100, graph, _slot_doc(graph), sizes)
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+@kernel
+def _count_words(first, last, graph, slot_doc, sizes):
+    tag = np.full(len(graph.totals.word_docs), -1, dtype=np.int64)  # the last one that had each word
+    for t in range(first, last):
+        for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
+            d = slot_doc[graph.tag_slots.members[m]]
+            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+                sizes[t] += tag[graph.edge_word[e]] != t
+                tag[graph.edge_word[e]] = t
+
+
+@kernel
+def _words_of_tags(first, last, graph, slot_doc, offsets, words):
+    tag = np.full(len(graph.totals.word_docs), -1, dtype=np.int64)  # the last one that had each word
+    for t in range(first, last):
+        free = offsets[t]
+        for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
+            d = slot_doc[graph.tag_slots.members[m]]
+            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
+                w = graph.edge_word[e]
+                if tag[w] != t:
+                    tag[w] = t
+                    words[free] = w
+                    free += 1
+        words[offsets[t] : free].sort()
 
 
 def pair_predictions(offsets: Int64, words: Int32, profiles: Float32, phi: Float32) -> Float32:
@@ -211,7 +242,7 @@ def credited_tokens(graph: FactorGraph, shares: Float32) -> tuple[Int64, Int32, 
     `shares` (P,) are numbered as in `mixture_loops.credit_claims`. The words of a tag are in the order in
     which its documents have them first.
     """
-    offsets = words_of_tags(graph)[0]
+    offsets = _word_offsets(graph)
     words, tokens = np.empty(offsets[-1], dtype=np.int32), np.zeros(offsets[-1])
     arguments = (graph, first_claims(graph), _slot_doc(graph), shares, offsets, words, tokens)
     run_ranges(_add_tokens, offsets, 4, *arguments)

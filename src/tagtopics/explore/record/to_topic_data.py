@@ -135,11 +135,10 @@ def _telling_words(credited: CSR, probability: Float64) -> Int64:
 
     The words of a tag are ordered by their share of the divergence from all words.
     """
-    offsets, tokens = credited.indptr.astype(np.int64), credited.data
-    tag = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    share = tokens / np.maximum(np.bincount(tag, tokens, len(offsets) - 1), 1e-300)[tag]
-    lift = np.log(np.maximum(share, 1e-300) / np.maximum(probability[credited.indices], 1e-300))
-    best = largest_of_rows(offsets, share * lift, WORDS_OF_A_TAG)
+    offsets, tokens = credited.indptr.astype(np.int64), np.maximum(credited.data, 1e-300)
+    total, expected = np.log(np.maximum(credited.sum(1), 1e-300)), np.log(np.maximum(probability, 1e-300))
+    lift = np.log(tokens) - np.repeat(total, np.diff(offsets)) - expected[credited.indices]
+    best = largest_of_rows(offsets, tokens * lift, WORDS_OF_A_TAG)
     return np.asarray(best[best >= 0])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
 from itertools import pairwise
@@ -52,11 +53,14 @@ class Bodies:
         if data.documents.texts is None:
             body |= listed
         else:
-            place = {int(self._chosen[w]): i for i, w in enumerate(listed["w"])}
-            text, spans = _text(data, doc, place)
-            body |= text
-            if not self._finds(body["t"], spans, listed):
-                body |= listed | {"s": spans.ravel().tolist()}
+            whole = data.documents.texts[doc]
+            body["t"] = whole[:MOST_TEXT]
+            if len(whole) > MOST_TEXT:
+                body["cut"] = 1
+            if not self._finds(body["t"], listed):
+                place = {int(self._chosen[w]): i for i, w in enumerate(listed["w"])}
+                found = [(a, b, place[w]) for a, b, w in data.spans.find(whole)[1] if w in place]
+                body |= listed | {"s": _gaps(body["t"], found)}
         if picture := data.picture_of.get(doc):
             body["p"] = {"j": picture.jpeg, "r": picture.rows, "c": picture.columns, "h": picture.heat}
         return body
@@ -102,22 +106,13 @@ class Bodies:
             for f, c in zip(shares, cut(percent, sizes), strict=True)
         ]
 
-    def _finds(self, text: str, spans: Int64, listed: dict[str, list[Any]]) -> bool:
-        """Tell whether the page finds these spans, words and counts by itself."""
+    def _finds(self, text: str, listed: dict[str, list[Any]]) -> bool:
+        """Tell whether the page finds these words by itself, each as often as it was counted."""
         if max(text, default="") > "\uffff":
             return False
-        places = {w: i for i, w in enumerate(listed["w"])}
-        found, at, counts = [], 0, [0.0] * len(places)
-        for match in PLAIN_WORD.finditer(text):
-            word = self._lookup.get(match.group().lower())
-            if word is None:
-                continue
-            if word not in places:
-                return False
-            found.append((match.start() - at, match.end() - match.start(), places[word]))
-            counts[places[word]] += 1
-            at = match.end()
-        return counts == listed["n"] and found == list(map(tuple, spans.tolist()))
+        found = Counter(map(self._lookup.get, map(str.lower, PLAIN_WORD.findall(text))))
+        found.pop(None, None)
+        return dict(found) == dict(zip(listed["w"], listed["n"], strict=True))
 
 
 def tag_parts(credit: Float64, counts: Float32, n_words: Int64, n_tags: Int64) -> Float64:
@@ -145,15 +140,12 @@ def cut(text: str, sizes: Int64) -> list[str]:
     return [text[a:b] for a, b in pairwise([0, *np.cumsum(sizes).tolist()])]
 
 
-def _text(data: TopicData, doc: int, place: dict[int, int]) -> tuple[dict[str, Any], Int64]:
-    """Return a text and the spans (n, 3) of its words, whose positions in the body `place` gives."""
-    whole = (data.documents.texts or ())[doc]
-    text, cut = whole[:MOST_TEXT], len(whole) > MOST_TEXT
-    found = [(a, b, place[w]) for a, b, w in data.spans.find(whole)[1] if w in place and b <= len(text)]
-    start, stop, word = np.array(found, dtype=np.int64).reshape(-1, 3).T
-    start, stop = (_utf16(text)[ends] for ends in (start, stop))
+def _gaps(text: str, spans: list[tuple[int, int, int]]) -> list[int]:
+    """Return the spans that end in a text, flat: of each the gap before it, its length and its word."""
+    found = np.array([span for span in spans if span[1] <= len(text)], dtype=np.int64).reshape(-1, 3)
+    start, stop = (_utf16(text)[ends] for ends in found.T[:2])
     gap = start - np.concatenate([[0], stop])[: len(start)]
-    return {"t": text} | ({"cut": 1} if cut else {}), np.stack([gap, stop - start, word], axis=1)
+    return list(np.stack([gap, stop - start, found[:, 2]], axis=1).ravel().tolist())
 
 
 def _utf16(text: str) -> Int64:
