@@ -286,6 +286,7 @@ def test_answers_of_neighbours_are_signals_too(planted: Any, monkeypatch: pytest
     """As many neighbours as a recommendation asks give its scores, which are a sparse table here."""
     corpus, model, _, _ = planted
     monkeypatch.setattr("tagtopics.recommend.ridge._LARGEST_TABLE", 0)
+    monkeypatch.setattr("tagtopics.recommend.ridge._LARGEST_INVERSE", 0)
     monkeypatch.setattr("tagtopics.analysis.audit.taggings._NEIGHBOURS", NEIGHBOURS)
     theta = model.transform(corpus)
     asking = fit_recommender(corpus.counts, corpus.tags, theta, corpus.tag_names)

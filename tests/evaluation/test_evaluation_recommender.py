@@ -129,6 +129,34 @@ def test_the_best_tags_without_a_document_are_those_of_its_scores(n_tags: int) -
     assert found == pytest.approx(compared.ravel(), abs=1e-4)
 
 
+def test_the_inverse_of_the_kernel_answers_as_the_coefficients_do(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also for documents without themselves, and from a saved model, bit for bit."""
+    training, new = corpus.select(range(200)), corpus.select(range(200, 300))
+    wide = TTM(8, random_state=0, max_iter=30).fit(training)
+    monkeypatch.setattr(ridges, "_LARGEST_TABLE", 0)
+    many = TTM(8, random_state=0, max_iter=30).fit(training)
+    stored, short = wide.recommender_, many.recommender_
+    assert stored is not None
+    assert short is not None
+    assert len(stored.coefficients)
+    assert not len(short.coefficients)
+    theta, rows = many.infer(new.counts, None), np.arange(len(short.rows))
+    for found, expected in (
+        (short.probabilities(new.counts, theta), stored.probabilities(new.counts, theta)),
+        (short.leave_one_out(rows), stored.leave_one_out(rows)),
+    ):
+        assert expected.max() - expected.min() > 0.5
+        np.testing.assert_allclose(found, expected, atol=0.01)
+    many.save(tmp_path / "m.tt")
+    again = load(tmp_path / "m.tt")
+    assert again.recommender_ is not None
+    np.testing.assert_array_equal(
+        again.recommender_.probabilities(new.counts, theta), short.probabilities(new.counts, theta)
+    )
+
+
 @pytest.mark.parametrize("part", [40, 15])
 def test_answers_without_a_document_are_a_fit_without_it(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In closed form: the document is removed from its part, and all other parts stay as they are."""

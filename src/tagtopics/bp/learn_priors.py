@@ -43,7 +43,7 @@ _ALPHA, _BETA = 0.1, 0.05  # the priors of the paper, and of models with few top
 # Most that the scaled priors add up to: tokens of a document, and a share of the tokens of a mean topic.
 _DOC_TOKENS, _TOPIC_SHARE = 5.0, 0.125
 _MIN_ALPHA, _MAX_ALPHA = 1e-3, 10.0  # bounds of a learned alpha
-_CHOICE_DOCS, _CHOICE_SWEEPS, _CHOICE_MIN_DOCS = 3_000, 30, 500  # of the fits that are compared
+_CHOICE_DOCS, _CHOICE_SWEEPS, _CHOICE_MIN_DOCS = 2_000, 30, 500  # of the fits that are compared
 _ALPHA_FACTORS = (0.5, 0.25, 0.125)
 _EXPONENTS = (0.9375, 0.875, 0.8125, 0.75)  # below 3/4 topics share most of their words
 # Below 1 words of a topic are less coherent, so it has to pay: in log likelihood per token, about 2 %.

@@ -11,11 +11,12 @@ from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import N_FEATURES, Calibration
 from tagtopics.recommend.recommender import TagRecommender
-from tagtopics.recommend.ridge import HALVED_FROM, LEAST, uses_all
+from tagtopics.recommend.ridge import HALVED_FROM, LEAST, pack, stored, unpack
 
 _PREFIX = "recommender."
 _MATRICES = ("counts", "tags")
 _ARRAYS = ("topics", "rows", "coefficients", "own")
+_NONE = np.zeros(0, dtype=np.float16)
 _LARGEST = 1e9  # largest number in the arrays of a loaded recommender; those of a fit stay far below
 _WIDEST = 1e4  # largest bandwidth; that of a fit is at most a tenth
 _MOST_TOKENS = 1e15  # largest entry of a matrix; more tokens than a model can be fitted to
@@ -28,6 +29,7 @@ def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
     arrays = {name: getattr(recommender, name) for name in _ARRAYS} | recommender.calibration._asdict()
     if arrays["coefficients"].size >= HALVED_FROM:
         arrays["coefficients"] = arrays["coefficients"].astype(np.float16)  # as a fit rounded them
+    arrays["inverse"] = pack(recommender.inverse).astype(np.float16) if len(recommender.inverse) else _NONE
     for name in _MATRICES:
         arrays |= matrix_to_arrays(getattr(recommender, name), name)
     return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -56,6 +58,7 @@ def recommender_from(
     N, T = len(own["rows"]), len(names)
     if own["coefficients"].dtype == np.float16:
         own["coefficients"] = own["coefficients"].astype(np.float32)
+    own.setdefault("inverse", _NONE)  # of an older model
     _check(own, T, n_topics)
     return TagRecommender(
         counts=matrix_from(own, "counts", (N, n_words)),
@@ -63,16 +66,18 @@ def recommender_from(
         bandwidth=bandwidth,
         calibration=Calibration(*(own[name] for name in Calibration._fields)),
         tag_names=tuple(names),
+        inverse=unpack(own["inverse"]),
         **{name: own[name] for name in _ARRAYS},
     )
 
 
 def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
     N = len(own["rows"])
-    M = N if uses_all(N, n_tags) else 0
+    n_coefficients, n_inverse = stored(N, n_tags) if len(own["own"]) else (0, 0)
     wanted = {
-        "coefficients": ((M, n_tags), np.float32),
-        "own": ((M,), np.float32),
+        "coefficients": ((N if n_coefficients else 0, n_tags), np.float32),
+        "inverse": ((n_inverse,), np.float16),
+        "own": ((N if n_coefficients or n_inverse else 0,), np.float32),
         "topics": ((N, n_topics), np.float32),
         "rows": ((N,), np.int64),
         "weights": ((N_FEATURES,), np.float64),
@@ -83,7 +88,7 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
         if own[name].shape != shape or own[name].dtype != dtype:
             found = f"{own[name].dtype} {own[name].shape}"
             raise InputError(f"the recommender's {name} is {found}, not {np.dtype(dtype)} {shape}")
-        if not (np.abs(own[name]) <= _LARGEST).all():
+        if not float(np.abs(own[name]).max(initial=0)) <= _LARGEST:  # also of NaN
             raise InputError(f"the recommender's {name} holds numbers that are not finite or too large")
     sums, penalty = own["topics"].sum(1, dtype=np.float64), own["popularity_penalty"]
     no_words = not N or (np.diff(own["counts.indptr"]) <= 0).any() or (own["counts.data"] < LEAST).any()

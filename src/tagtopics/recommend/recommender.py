@@ -53,8 +53,9 @@ def _most_docs(n_tags: int) -> int:
 def recommender_bytes(n_docs: int, n_tags: int, n_topics: int) -> int:
     """Return how many bytes a saved recommender takes, without the counts and tags of its documents."""
     N = min(n_docs, _most_docs(n_tags))
-    table = N * n_tags if ridge.uses_all(N, n_tags) else 0
-    return (4 if table < ridge.HALVED_FROM else 2) * table + 4 * N * n_topics
+    coefficients, inverse = ridge.stored(N, n_tags)
+    table = N * coefficients
+    return (4 if table < ridge.HALVED_FROM else 2) * table + 2 * inverse + 4 * N * n_topics
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class TagRecommender:
     tags: CSR  # (N, T) 0 or 1
     rows: Int64  # (N,) their places among the documents of the fit
     coefficients: Float32  # (N, T) of the regression on all documents; (0, T) if tags are many
+    inverse: Float32  # (N, N) if tags are many, see `ridge.fit_inverse`; (0, 0) if documents are, too
     own: Float32  # (N,) what each document adds to its own score, per coefficient; (0,) likewise
     bandwidth: float  # of the kernel exp(-bandwidth (1 - similarity))
     calibration: Calibration  # from scores to probabilities, predictions and lists
@@ -193,7 +195,7 @@ class TagRecommender:
     @cached_property
     def _cooccurrence(self) -> sp.csr_array:
         """CSR (T, T), row t: the share of its documents with each other tag; empty if tags are many."""
-        if not len(self.coefficients):
+        if not len(self.own):
             return sp.csr_array((len(self.tag_names), len(self.tag_names)), dtype=np.float32)
         together = tags_together(self.tags)
         together.data /= np.repeat(self.tag_docs, np.diff(together.indptr)).astype(np.float32)
@@ -234,16 +236,22 @@ class TagRecommender:
     @single_thread()
     def _scores(self, new: KernelDocuments, own: Int64 | None = None) -> Float32:
         """Return (D, T): what the ridge predicts; `own` are numbers of training documents, -1 for others."""
-        N = len(self.rows)
-        share = (self.tag_docs / N).astype(np.float32)
-        if len(self.coefficients):
-            scores = ridge.kernel_of(new, self.index, self.bandwidth) @ self.coefficients + share
-            if own is not None:
-                known = own >= 0
-                scores[known] -= self.own[own[known], np.newaxis] * self.coefficients[own[known]]
-            return np.asarray(scores, dtype=np.float32)
-        votes = ridge.votes_of(ridge.neighbours(new, self.index, self.bandwidth, own), self.tags)
-        return np.asarray(votes.table.toarray() + votes.rest[:, np.newaxis] * share, dtype=np.float32)
+        share = (self.tag_docs / len(self.rows)).astype(np.float32)
+        if not len(self.own):
+            votes = ridge.votes_of(ridge.neighbours(new, self.index, self.bandwidth, own), self.tags)
+            return np.asarray(votes.table.toarray() + votes.rest[:, np.newaxis] * share, dtype=np.float32)
+        known = np.zeros(0, dtype=np.int64) if own is None else np.flatnonzero(own >= 0)
+        own_rows = known if own is None else own[known]
+        kernel = ridge.kernel_of(new, self.index, self.bandwidth)
+        if len(self.inverse):
+            weights = np.concatenate([kernel @ self.inverse, self.inverse[own_rows]])
+            products = weights @ self.tags - weights.sum(1, keepdims=True) * share
+            scores, coefficients = products[: len(kernel)], products[len(kernel) :]
+        else:
+            scores, coefficients = kernel @ self.coefficients, self.coefficients[own_rows]
+        scores += share
+        scores[known] -= self.own[own_rows, np.newaxis] * coefficients
+        return np.asarray(scores, dtype=np.float32)
 
 
 def fit_recommender(
@@ -273,11 +281,17 @@ def fit_recommender(
     carried.data[:] = 1
     bandwidth = ridge.bandwidth_of(counts, theta, _draw(generator, len(used), _PAIRS_FOR_WIDTH))
     T = len(tag_names)
-    coefficients, own = ridge.fit_coefficients(counts, carried, theta, bandwidth, generator)
+    coefficients, own = np.zeros((0, T), dtype=np.float32), np.zeros(0, dtype=np.float32)
+    inverse, (n_coefficients, n_inverse) = np.zeros((0, 0), dtype=np.float32), ridge.stored(len(used), T)
+    if n_coefficients:
+        coefficients, own = ridge.fit_coefficients(counts, carried, theta, bandwidth, generator)
+    elif n_inverse:
+        inverse, own = ridge.fit_inverse(ridge.documents_of(counts, theta), bandwidth)
     on_progress(0.5)
     unset = Calibration(np.zeros(N_FEATURES), np.ones(T), np.full(T, 0.5))
-    trained = TagRecommender(counts, theta, carried, used, coefficients, own, bandwidth, unset, tag_names)
-    most = _CALIBRATED_DOCS if len(coefficients) else _CALIBRATED_BY_NEIGHBOURS
+    parts = (coefficients, inverse, own, bandwidth)
+    trained = TagRecommender(counts, theta, carried, used, *parts, unset, tag_names)
+    most = _CALIBRATED_DOCS if len(own) else _CALIBRATED_BY_NEIGHBOURS
     sample = _draw(generator, len(used), min(most, _CALIBRATED_PAIRS // T + 1))
     try:
         return replace(trained, calibration=_calibrate(trained, sample, on_progress))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,9 @@ TOPIC_WEIGHT = np.float32(0.1)
 # Added to the diagonal of the kernel. Good from photographs to news: decision 230.
 RIDGE = np.float32(0.1)
 PART = 8000  # documents whose kernel is factorised at a time; the scores of several parts are averaged
-# Training documents times tags up to which all documents are used; above, the nearest ones.
-_LARGEST_TABLE = 1 << 26
+# Training documents times tags up to which coefficients are stored. Above, up to a number of documents
+# squared, the inverse of their kernel is; with more documents, the nearest ones of each document are used.
+_LARGEST_TABLE, _LARGEST_INVERSE = 1 << 26, 1 << 27
 # Coefficients from which they are rounded to half precision, and saved in it: decision 230.
 HALVED_FROM = 1 << 23
 _CELLS = 1 << 22  # scores in memory at a time
@@ -138,32 +140,72 @@ def solve_part(kernel: Float32, targets: Float32) -> tuple[Float32, Float32]:
     With C the inverse of K + ridge I, the score of document i without itself is
     f_i - a_i (1 - ridge C_ii) / C_ii = y_i - a_i / C_ii. The kernel (N, N) is overwritten.
     """
+    factor = _factorise(kernel)
+    coefficients, _ = lapack.spotrs(factor, targets, lower=1)
+    inverse, _ = lapack.spotri(factor, lower=1, overwrite_c=1)
+    return np.ascontiguousarray(coefficients), _own_parts(np.diag(inverse))
+
+
+def _factorise(kernel: Float32) -> Float32:
+    """Return the Cholesky factor of K + ridge I, in place of the kernel."""
     kernel[np.diag_indices_from(kernel)] += RIDGE
     factor, failed = lapack.spotrf(kernel.T, lower=1, overwrite_a=1)
     if failed:
         raise np.linalg.LinAlgError("the kernel is not positive definite")
-    coefficients, _ = lapack.spotrs(factor, targets, lower=1)
-    inverse, _ = lapack.spotri(factor, lower=1, overwrite_c=1)
-    diagonal = np.maximum(np.diag(inverse), 1e-6)
-    return np.ascontiguousarray(coefficients), np.asarray(1 / diagonal - RIDGE, dtype=np.float32)
+    return np.asarray(factor)
 
 
-def uses_all(n_docs: int, n_tags: int) -> bool:
-    """Return whether tags are regressed on all training documents, not only on the nearest ones."""
-    return n_docs * n_tags <= _LARGEST_TABLE
+def _own_parts(diagonal: Float32) -> Float32:
+    """Return what each document adds to its own score, per coefficient, from the diagonal of C."""
+    return np.asarray(1 / np.maximum(diagonal, 1e-6) - RIDGE, dtype=np.float32)
+
+
+def stored(n_docs: int, n_tags: int) -> tuple[int, int]:
+    """Return how many coefficients of each document, and numbers of the inverse, a recommender stores.
+
+    Both are zero if the nearest documents are used.
+    """
+    if n_docs * n_tags <= _LARGEST_TABLE:
+        return n_tags, 0
+    return 0, n_docs * (n_docs + 1) // 2 if n_docs**2 <= _LARGEST_INVERSE else 0
+
+
+@single_thread()
+def fit_inverse(docs: KernelDocuments, bandwidth: float) -> tuple[Float32, Float32]:
+    """Return C, the inverse of K + ridge I, (N, N), in half precision, and `own` of a recommender.
+
+    The regression predicts k C Y from the kernel k (D, N) of new documents: where tags are more than
+    documents, C is smaller than the coefficients C Y.
+    """
+    inverse, _ = lapack.spotri(_factorise(kernel_of(docs, docs, bandwidth)), lower=1, overwrite_c=1)
+    C = unpack(pack(inverse.T).astype(np.float16))
+    return C, _own_parts(np.diag(C))
+
+
+def pack(matrix: Float32) -> Float32:
+    """Return the rows of the upper triangle of a matrix (N, N), one after the other."""
+    return np.concatenate([row[i:] for i, row in enumerate(matrix)])
+
+
+def unpack(rows: Any) -> Float32:
+    """Return the symmetric matrix (N, N) whose upper triangle `pack` returns."""
+    n = (math.isqrt(8 * len(rows) + 1) - 1) // 2
+    matrix, first = np.zeros((n, n), dtype=np.float32), 0
+    for i in range(n):
+        matrix[i, i:] = matrix[i:, i] = rows[first : first + n - i]
+        first += n - i
+    return matrix
 
 
 @single_thread()
 def fit_coefficients(
     counts: Any, tags: Any, theta: Float32, bandwidth: float, generator: np.random.Generator
 ) -> tuple[Float32, Float32]:
-    """Return `coefficients` and `own` of a recommender; both are empty if tags are many.
+    """Return `coefficients` and `own` of a recommender.
 
     Each part of the documents has its own regression; the scores of the parts are averaged.
     """
     N, T = tags.shape
-    if not uses_all(N, T):
-        return np.zeros((0, T), dtype=np.float32), np.zeros(0, dtype=np.float32)
     coefficients, own = np.zeros((N, T), dtype=np.float32), np.zeros(N, dtype=np.float32)
     share = np.asarray(tags.mean(0), dtype=np.float32)
     n_parts = -(-N // PART)

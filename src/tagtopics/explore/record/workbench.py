@@ -75,7 +75,7 @@ class _Recommender:
 
     def __init__(self, recommender: TagRecommender, number: Int64, columns: list[int]) -> None:
         self._of, self._number, self._columns = recommender, number, columns
-        self._line = _line(recommender) if len(recommender.coefficients) else None
+        self._line = _line(recommender) if len(recommender.own) else None
 
     def fitting(self, most: int, n_bytes: int) -> dict[str, Any] | None:
         """Return the best recommender that fits next to bytes that are there already; None if none does."""
@@ -119,7 +119,7 @@ class _Recommender:
             "columns": self._columns,
             "bandwidth": float(of.bandwidth),
             "weights": np.asarray(of.calibration.weights, dtype=np.float64).tolist(),
-            "company": MOST_TOGETHER if len(of.coefficients) else 0,
+            "company": MOST_TOGETHER if len(of.own) else 0,
             "step": step,
             "coefficients": _steps(of.coefficients[order], step) if step else None,
             "line": None if step else self._line,
