@@ -10,8 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.metrics import roc_auc_score
 
 from tagtopics import LDA, TTM, Corpus, CorpusWarning, InputError, load, make_tagged_corpus, read_corpus
+from tagtopics.datasets import load_dataset
 from tagtopics.evaluation import evaluate_recommendation
 from tagtopics.evaluation.recommendation import per_tag
 from tagtopics.recommend import recommender as recommenders
@@ -370,6 +373,44 @@ def test_damaged_recommenders_are_refused(corpus: Corpus, model: TTM, tmp_path: 
     path.write_text(json.dumps(description), "utf-8")
     with pytest.raises(InputError):
         load(tmp_path / "m")
+
+
+def test_related_documents_share_tags_or_words(model: TTM, corpus: Corpus) -> None:
+    """The formula of decision 233, from the public parts of a recommender; known tags count as .9."""
+    new, recommender = corpus.select(range(200, 230)), model.recommender_
+    assert recommender is not None
+    theta = model.transform(new.counts)
+    likely = np.minimum(model.tag_probabilities(new.counts).astype(np.float64), 0.9)
+    words, others = _shares(new.counts), _shares(recommender.counts)
+    topics = np.sqrt(theta.astype(np.float64)) @ np.sqrt(recommender.topics.astype(np.float64)).T
+    for known in (False, True):
+        if known:
+            likely = np.where(new.tags.toarray() > 0, 0.9, likely)
+        answers = model.related(new, top=200, tags=new if known else None)
+        for d, answer in enumerate(answers):
+            x, y = words[d], others
+            alike = 0.9 * (2 * x * y / np.maximum(x + y, 1e-300)).sum(1) + 0.1 * topics[d]
+            missed = np.prod(np.where(recommender.tags.toarray() > 0, 1 - likely[d], 1.0), axis=1)
+            expected = dict(zip(recommender.rows.tolist(), 1 - missed * (1 - alike), strict=True))
+            assert len(answer) == len(expected)
+            for found in answer:
+                assert found.score == pytest.approx(expected[found.row], abs=1e-3)
+
+
+def test_related_documents_share_tags_more_often_than_by_words() -> None:
+    corpus = load_dataset("docstrings")
+    rows = np.random.default_rng(0).permutation(corpus.n_docs)
+    known, new = corpus.select(rows[60:]), corpus.select(rows[:60])
+    model = TTM(20, random_state=0).fit(known)
+    share = (new.tags.astype(float) @ known.tags.T.astype(float)).toarray() > 0
+    weights = TfidfTransformer().fit(known.counts)
+    by_words = (weights.transform(new.counts) @ weights.transform(known.counts).T).toarray()
+    found = np.zeros_like(by_words)
+    for row, answer in zip(found, model.related(new.counts, known.n_docs), strict=True):
+        row[[one.row for one in answer]] = [one.score for one in answer]
+    mixed = np.flatnonzero(share.any(1) & ~share.all(1))
+    ours, words = (np.mean([roc_auc_score(share[i], table[i]) for i in mixed]) for table in (found, by_words))
+    assert ours > 0.9 > words
 
 
 def test_a_document_without_known_words_gets_no_tags_and_no_related_documents() -> None:

@@ -103,7 +103,7 @@ def related_command(
     given: GivenOption = None,
     top: Annotated[int, top_option("Related documents per document.")] = 5,
 ) -> None:
-    """Show the training documents whose topics are most similar to those of each new document."""
+    """Show the training documents that are most related to each new document."""
     loaded = load(model)
     corpus = read_asked(input, given, columns, loaded, output)
     found = loaded.related(corpus, top, tags=corpus if corpus.tags.nnz else None)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -35,6 +36,7 @@ from tagtopics.models.topic_words import CANDIDATES, list_words
 from tagtopics.models.validation import INFERRED
 from tagtopics.recommend.choice import Choice, Recommendation
 from tagtopics.recommend.recommender import TagRecommender
+from tagtopics.recommend.ridge import TOPIC_WEIGHT
 
 
 class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -168,9 +170,12 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @limit_threads
     def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
-        """Return for each document the training documents with the most similar topics; none for no words.
+        """Return for each document the most related training documents, best first; none for no words.
 
-        Background topics do not count, and training documents without words are left out.
+        Documents are related that probably share a tag, or whose words and topics are similar (decision 233).
+        Training documents that the recommender does not have, such as those without tags, are compared by
+        topics; so are all documents of a model without one. Background topics do not count there, and
+        training documents without words are left out.
         """
         return self.related_among(self.foreground_roots(), X, top, tags)
 
@@ -178,19 +183,32 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self, roots: tuple[Any, Any], X: Any, top: int, tags: Any
     ) -> list[list[RelatedDocument]]:
         """Return what `related` returns, given `foreground_roots`, which take long if documents are many."""
-        counts, indicator = self.new_documents(X, tags)
-        indicator = self._resolve_tags(counts, indicator)
+        counts, given = self.new_documents(X, tags)
+        indicator = self._resolve_tags(counts, given)
         known = np.diff(counts.indptr) + (0 if indicator is None else np.diff(indicator.indptr))
         background, trained = roots
         queries = np.sqrt(foreground(self.infer(counts, indicator), background))
         with single_thread():  # one product for each document: its bits do not depend on the others
             similarities = [trained @ query for query in queries]
+        if self.recommender_ is not None:
+            related = self._related_by_tags(self.recommender_, counts, given)
+            for similarity, row in zip(similarities, related, strict=True):
+                similarity *= TOPIC_WEIGHT
+                similarity[self.recommender_.rows] = row
         answers = []
         for n_known, similarity in zip(known, similarities, strict=True):
             best = [int(d) for d in largest(similarity, top if n_known else 0) if similarity[d] > 0]
             named = [(self.doc_ids_[d], d, float(similarity[d]), self.doc_titles_[d] or None) for d in best]
             answers.append([RelatedDocument(*row) for row in named])
         return answers
+
+    def _related_by_tags(self, recommender: TagRecommender, counts: CSR, given: Any) -> Float32:
+        """Return (D, N): how related documents are to those of the recommender; tags may be given."""
+        known = None
+        if sp.issparse(given):
+            columns = {name: t for t, name in enumerate(self.tag_names_)}
+            known = sp.csr_array(given)[:, [columns[name] for name in recommender.tag_names]]
+        return recommender.relate(counts, self.infer(counts, None), known)
 
     def foreground_roots(self) -> tuple[Any, Any]:
         """Return (K,) which topics are background, and (D, K) square roots of the others, by document.

@@ -42,6 +42,7 @@ _ADDED_DOCS, _ENOUGH_DOCS = 5.0, 1000
 _CALIBRATED_PAIRS = 1 << 24  # most document-tag pairs that calibration uses
 _BALANCED_PAIRS = 1 << 21  # document-tag pairs that the balance of lists is learned from
 _BATCH_PAIRS = 1 << 22  # document-tag pairs in memory at a time
+_SURE = np.float32(0.9)  # largest probability of a tag when documents are compared
 _IMPROBABLE = 0.01  # less probable pairs are left out when thresholds are learned
 
 
@@ -103,6 +104,24 @@ class TagRecommender:
         new = ridge.documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
         found = ridge.neighbours(new, self.index, self.bandwidth, own, most)
         return ridge.votes_of(found, self.tags)
+
+    def relate(self, counts: CSR, doc_topic: Float32, known: CSR | None) -> Float32:
+        """Return (D, N): how related new documents are to the training documents.
+
+        That is 1 - (1 - p)(1 - s), with p the probability that both have a tag in common and s the similarity
+        of their words and topics. `known`, CSR (D, T), are tags of the new documents; the others are
+        predicted. No tag is surer than `_SURE`, so that s orders documents with the same tags.
+        """
+        related = np.zeros((counts.shape[0], len(self.rows)), dtype=np.float32)
+        for batch in self._batches(len(related)):
+            part = sp.csr_array(counts[batch], dtype=np.float32)
+            likely = self.probabilities(part, doc_topic[batch])
+            if known is not None:
+                likely = np.maximum(likely, known[batch].toarray())
+            missed = np.exp((self.tags @ np.log1p(-np.minimum(likely, _SURE)).T).T)
+            alike = ridge.similarities(ridge.documents_of(part, doc_topic[batch]), self.index)
+            related[batch] = 1 - missed * (1 - alike)
+        return related
 
     def predict_tags(self, likely: Float32) -> Any:
         """Return (D, T) booleans: the tags that are probable enough, given their probabilities."""

@@ -123,12 +123,18 @@ def votes_of(found: Neighbours, tags: Any) -> Votes:
     return Votes(table, 1 - weights.sum(1, dtype=np.float64))
 
 
-def kernel_of(new: KernelDocuments, index: KernelDocuments, bandwidth: float) -> Float32:
-    """Return (D, N): exp(-bandwidth (1 - similarity)) of new documents and those of the index."""
+def similarities(new: KernelDocuments, index: KernelDocuments) -> Float32:
+    """Return (D, N), from 0 to 1: how similar words and topics of new documents and of the index are."""
     D, N = len(new.topics), len(index.topics)
     alike = np.empty((D, N), dtype=np.float32)
     if D:
         run_ranges(loops.compare, np.arange(D + 1), N, new, index, TOPIC_WEIGHT, alike)
+    return alike
+
+
+def kernel_of(new: KernelDocuments, index: KernelDocuments, bandwidth: float) -> Float32:
+    """Return (D, N): exp(-bandwidth (1 - similarity)) of new documents and those of the index."""
+    alike = similarities(new, index)
     alike -= 1
     alike *= np.float32(bandwidth)
     return np.exp(alike, out=alike)

@@ -127,7 +127,7 @@ class ModelEngine:
         ]
 
     def related(self, documents: Sequence[NewDocument], top: int) -> list[list[RelatedOut]]:
-        """Return for each document the documents of the collection with the most similar topics."""
+        """Return for each document the most related documents of the collection."""
         corpus, _ = self._corpus("related", documents)
         found = self._model.related_among(self._roots, corpus, top, corpus if self._tags else None)
         return [
