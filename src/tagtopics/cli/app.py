@@ -41,6 +41,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "explain": "cli.explain.command",
         "recommend": "cli.recommend.recommend_command",
         "related": "cli.recommend.related_command",
+        "mcp": "explore.commands.mcp_command",
     },
     "Check": {
         "curate": "curation.commands.command",

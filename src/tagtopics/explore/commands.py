@@ -1,4 +1,4 @@
-"""The commands `report`, `serve` and `export`: a model as one HTML file, as a server, for other programs."""
+"""The commands `report`, `serve`, `mcp` and `export`: a model as one HTML file, as a server, for programs."""
 
 from __future__ import annotations
 
@@ -77,6 +77,9 @@ CorsOption = Annotated[
 ]  # fmt: skip
 SecondsOption = Annotated[
     float, option("Maximum time for one answer.", "--timeout", metavar="SECONDS", min=0.1)
+]
+HttpOption = Annotated[
+    bool, flag("Answer at http://127.0.0.1:PORT/mcp instead of on standard input and output.", "--http")
 ]
 ExportOption = Annotated[
     str, option("Folder (csv parquet mallet) or file to write.", "--out", "-o", metavar="PATH")
@@ -208,6 +211,41 @@ def serve_command(
     if token is None and not is_local(host):
         note(f"whoever can reach {address} can use the models: give --token-file or set TAGTOPICS_TOKEN")
     _serve(server, served, listening, load, address, quiet=output.quiet)
+
+
+def mcp_command(
+    model: ModelArgument,
+    output: OutputOptions,
+    http: HttpOption = False,
+    port: PortOption = 8000,
+    token: TokenOption = None,
+    token_file: TokenFileOption = None,
+    allowed_host: AllowedOption = None,
+) -> None:
+    """Answer questions of agents about a model, with the Model Context Protocol; nothing is changed."""
+    from pathlib import Path
+
+    try:
+        from tagtopics.explore.server.mcp_server import http_app, mcp_server, run_stdio
+        from tagtopics.explore.server.middleware import Limits
+        from tagtopics.explore.server.server import allowed_hosts, bind, make_server
+        from tagtopics.explore.server.tools import Tools
+    except ImportError:
+        raise MissingExtraError("mcp", "mcp") from None
+
+    if not http and (token or token_file or allowed_host):
+        raise InputError("mcp: --token, --token-file and --allowed-host need --http")
+    limits, host = Limits(), "127.0.0.1"
+    secret = _read_token(token, token_file) if http else None
+    hosts = allowed_hosts(host, allowed_host or ()) or ()
+    server = mcp_server(Tools(*load_with_documents(model)), Path(model).resolve().stem, limits)
+    if not http:
+        return run_stdio(server)
+    listening = bind(host, port, limits)
+    if not output.quiet:
+        address = f"http://{host}:{listening.getsockname()[1]}/mcp"
+        console().print(plain(f"Serving {model} at {address}"), soft_wrap=True)
+    make_server(http_app(server, hosts, secret, limits), limits).run(sockets=[listening])
 
 
 def _read_token(given: str | None, file: str | None) -> str | None:

@@ -136,8 +136,9 @@ class TokenGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         app = self._app
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
-        if path not in _OPEN and not has_token(scope, self._token):
+        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        is_open = path in _OPEN or scope["type"] == "lifespan"
+        if not is_open and not has_token(scope, self._token):
             detail = "this server needs a token: Authorization: Bearer TOKEN"
             app = JSONResponse({"detail": detail}, 401, {"WWW-Authenticate": 'Basic realm="tagtopics"'})
         await app(scope, receive, send)
