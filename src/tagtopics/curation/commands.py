@@ -22,15 +22,16 @@ if TYPE_CHECKING:
     from tagtopics.models.journal import Curation
     from tagtopics.models.online import OnlineModel
 
-ACTIONS = ("rename", "pin", "merge", "split", "delete", "ban", "seed", "undo", "replay", "log")
+ACTIONS = ("rename", "name", "pin", "merge", "split", "delete", "ban", "seed", "undo", "replay", "log")
 
 ActionArgument = Annotated[str, argument(f"What to do: {', '.join(ACTIONS)}.", "ACTION")]
 WhatArguments = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[WHAT]...",
-        help="Topics (pin merge split delete), a topic and its name (rename), words (ban), a name and words "
-        "(seed), a journal or a curated model (replay; MODEL itself by default).",
+        help="Topics (pin merge split delete), a topic and its name (rename), address and name of a "
+        "language model (name), words (ban), a name and words (seed), a journal or a curated model (replay; "
+        "MODEL itself by default).",
     ),
 ]
 OutOption = Annotated[
@@ -81,6 +82,8 @@ def command(
         edited = undo(loaded, corpus=corpus)
     elif action == "replay":
         edited = _replay(loaded, corpus, given, seed, output)
+    elif action == "name":
+        edited = _name(loaded, given)
     else:
         edited = curate(loaded, action, corpus=corpus, **_parts(action, given))
     if loaded.recommender_ is not None and edited.recommender_ is None:
@@ -101,6 +104,23 @@ def command(
     }
     title = f"{len(rows)} topics of {target}"
     show(output.json, payload, lambda console: console.print(topic_table(rows, title, named=True)))
+
+
+def _name(model: OnlineModel, given: list[str]) -> OnlineModel:
+    """Return a model whose topics have names from a language model, each an edit of the journal."""
+    from tagtopics.curation.edits import curate
+    from tagtopics.curation.endpoint import ask_for_names
+
+    if len(given) != 2:
+        raise InputError(
+            "name: give the address and the model, such as: name http://localhost:11434/v1 llama3"
+        )
+    names = ask_for_names(model, *given)
+    if not names:
+        raise InputError("name: all topics have names; undo takes them back, one by one")
+    for topic, name in names.items():
+        model = curate(model, "rename", topics=[topic], name=name)
+    return model
 
 
 def _renumbered(action: str, given: list[str], n_topics: int) -> str:
