@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+import io
+import json
 import re
 import runpy
+import shlex
+import shutil
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 
 import tagtopics as tt
+from tagtopics.cli import main
+from tagtopics.cli.app import _parser
 from tagtopics.corpus.formats import registry
+from tagtopics.explore.server.tools import MOST_TOKENS, Tools
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -157,3 +166,90 @@ def test_the_reader_on_the_architecture_page_works(tmp_path: Path, monkeypatch: 
     corpus = tt.read_corpus(tmp_path / "a.notes")
     assert corpus.texts == ("Salmon return.", "A late tram.")
     assert [corpus.tags_of(d) for d in range(2)] == [("river", "sea"), ("city",)]
+
+
+# -------------------------------------------------------------------------------- pages for agents
+
+GUIDE = DOCS / "guides" / "agents.md"
+
+
+def commands_on(page: Path) -> list[list[str]]:
+    """Return the arguments of every `tagtopics` command of a page."""
+    found = re.findall(r"(?:`|^\$ )(tagtopics [^`\n]+)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return [shlex.split(line)[1:] for line in found]
+
+
+@pytest.mark.parametrize("page", [GUIDE, DOCS / "llms.txt"], ids=name)
+def test_every_command_for_agents_can_be_parsed(page: Path) -> None:
+    commands = commands_on(page)
+    (config,) = re.findall(r'"args": (\[.*?\])', GUIDE.read_text(encoding="utf-8"))
+    assert len(commands) > 1
+    for command, *arguments in [*commands, json.loads(config)]:
+        _parser(command).commands[command].make_context(command, arguments)
+    with pytest.raises(Exception, match="No such option"):
+        _parser("topics").commands["topics"].make_context("topics", ["papers.tt", "--nothing"])
+
+
+def test_json_of_commands_has_the_keys_of_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(DOCS / "examples" / "papers.jsonl", tmp_path)
+    fit, *others = [
+        command for command in commands_on(GUIDE) if "--http" not in command and command[0] != "mcp"
+    ]
+    assert fit[0] == "fit"
+    assert main(fit) == 0
+    rows = [line for line in GUIDE.read_text(encoding="utf-8").splitlines() if "--json` |" in line]
+    assert len(rows) >= 7
+    for row in rows:
+        _, _, command, keys, _ = row.split("|")
+        given = shlex.split(command.strip(" `"))[1:]
+        assert given in others
+        with redirect_stdout(io.StringIO()) as out:
+            assert main(["a late tram" if part == "TEXT" else part for part in given]) == 0
+        text = out.getvalue()
+        missing = [key for key in re.findall(r"`(\w+)`", keys) if f'"{key}":' not in text]
+        assert missing == [], command
+
+
+def test_tools_and_their_example_are_those_of_the_server(tmp_path: Path) -> None:
+    text = GUIDE.read_text(encoding="utf-8")
+    corpus = tt.read_corpus(DOCS / "examples" / "papers.jsonl", text="abstract", tags="authors")
+    tools = Tools(tt.TTM(n_topics=3, random_state=0).fit(corpus), corpus)
+    named = {
+        tool: re.findall(r"`(\w+)`", given)
+        for tool, given in re.findall(r"^\| `(\w+)` \| (.*?) \|", text, re.M)
+    }
+    assert named == {one.__name__: list(inspect.signature(one).parameters) for one in tools.all()}
+    assert f"{MOST_TOKENS:,} tokens" in text
+    (example,) = [
+        json.loads(block)
+        for block in re.findall(r"^```json\n(.*?)```", text, re.M | re.S)
+        if '"tool"' in block
+    ]
+    assert json.loads(getattr(tools, example["tool"])(**example["arguments"])) == example["answer"]
+
+
+def test_agents_md_names_what_exists() -> None:
+    text = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    named = re.findall(r"`make ([\w-]+)`", text)
+    assert len(named) > 2
+    assert set(named) <= set(targets)
+    paths = re.findall(r"\b((?:src|tests|docs|scripts)/[\w./-]*\w|CHANGELOG\.md)", text)
+    assert len(paths) > 12
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    assert len(text.splitlines()) < 60
+
+
+def test_llms_txt_has_the_format_and_its_links_lead_to_pages() -> None:
+    lines = (DOCS / "llms.txt").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# tagtopics"
+    assert lines[2].startswith("> ")
+    headings = [i for i, line in enumerate(lines) if line.startswith("## ")]
+    assert lines[headings[-1]] == "## Optional"
+    items = [line for line in lines[headings[0] :] if line and not line.startswith("## ")]
+    links = [re.fullmatch(r"- \[[^]]+\]\(([\w/-]+)\.html\): .+", line) for line in items]
+    assert all(links)
+    pages = [link[1].replace("decisions/index", "decisions/README") for link in links if link]
+    assert len(pages) > 10
+    assert [page for page in pages if not (DOCS / f"{page}.md").is_file()] == []
