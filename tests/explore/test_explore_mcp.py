@@ -23,7 +23,7 @@ from mcp_types import CallToolResult, Tool
 import tagtopics as tt
 from tagtopics.cli import main
 from tagtopics.corpus import TextRecipe
-from tagtopics.explore.server.tools import MOST_TOKENS, Tools, to_text
+from tagtopics.explore.server.tools import MOST_TOKENS, Tools, count_tokens, to_text
 from tagtopics.models.rankings import topic_rows
 
 TEXT = "Draw random samples with a seed, then apply a filter to the signal."
@@ -230,7 +230,8 @@ def test_no_answer_is_longer_than_promised(long_names: Tools) -> None:
     assert list(asked) == [function.__name__ for function in tools.all()]
     for name, arguments in asked.items():
         answer = getattr(tools, name)(**arguments)
-        assert len(answer.encode()) <= 2 * MOST_TOKENS, name
+        assert count_tokens(answer) <= MOST_TOKENS, name
+        assert len(answer.encode()) < 2 * MOST_TOKENS, name
         rows = next(value for value in json.loads(answer).values() if isinstance(value, list))
         assert rows, name
         assert "…" in answer, name
@@ -248,6 +249,19 @@ def test_a_long_list_is_read_in_parts(fitted: tuple[Path, tt.TTM, tt.Corpus]) ->
         assert more == (f"{answer['total'] - len(found)} more" if len(found) < answer["total"] else "")
     assert len(found) == len(set(found)) == len(fitted[1].tag_names_) > 100
     assert json.loads(tools.list_tags(skip=10_000)) == {"total": len(found), "tags": []}
+
+
+def test_tokens_are_not_underestimated() -> None:
+    """The numbers on the right are the larger ones of the tokenizers cl100k_base and o200k_base."""
+    for text, tokens in (
+        ("🎈🧿🦀🪐🫠🧬", 18),
+        ("鱻龘靐齉爩麤灪龗鸞", 22),
+        ("የርዕስ ሞዴሎች መለያዎች", 38),
+        ("主题模型与标签文献的词语解释", 17),
+        ("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", 43),
+        ('[{"word":"a","credit":0.123},{"word":"b","credit":0.456}]', 22),
+    ):
+        assert count_tokens(text) >= tokens, text
 
 
 def test_rows_that_cannot_be_cut_enough_are_an_error() -> None:

@@ -6,6 +6,7 @@ Annotations are evaluated here (no `from __future__`): the schema of the argumen
 import copy
 import json
 from collections.abc import Callable, Mapping, Sequence, Sized
+from string import ascii_lowercase
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tagtopics.models.base import TopicModel
 from tagtopics.models.rankings import profile_row, topic_rows
 
 MOST_TOKENS = 1500
-"""Of an answer. Two bytes count as a token; the tokenizers in use make one of three to four."""
+"""Of an answer, as `count_tokens` counts them."""
 
 _NAME_LENGTHS = (200, 60, 20, 6)  # characters of a name: the first at which one row fits is used
 _WORDS, _LEAST_CREDIT = 10, 0.05  # words of a tag that `explain` lists, and how much of each the tag has
@@ -204,9 +205,18 @@ def to_text(
             more = {"more": f"{total - n} more"} if total > n else {}
             answer = _cut({**facts, name: rows[:n], **more}, length)
             text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-            if len(text.encode("utf-8", "replace")) <= 2 * MOST_TOKENS and (n or not rows):
+            if count_tokens(text) <= MOST_TOKENS and (n or not rows):
                 return text
     raise InputError("the answer is too long; ask for less")
+
+
+def count_tokens(text: str) -> float:
+    """Return more tokens than a tokenizer makes: two lower-case letters are one, and every other byte is one.
+
+    A tokenizer makes at most one of a byte; of emoji, rare scripts and random letters almost as many.
+    """
+    content = text.encode("utf-8", "replace")
+    return (len(content) + len(content.translate(None, ascii_lowercase.encode()))) / 2
 
 
 def _cut(value: Any, length: int) -> Any:
