@@ -38,6 +38,11 @@ def say(handler: BaseHTTPRequestHandler, content: object) -> None:
     send(handler, json.dumps({"choices": [{"message": {"role": "assistant", "content": content}}]}).encode())
 
 
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+
+
 @contextmanager
 def serving(answer: Answer) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield the address of a real endpoint, and the requests that it gets."""
@@ -130,6 +135,15 @@ def test_names_of_the_user_stay(fitted: Path, tmp_path: Path) -> None:
         result = run("curate", edited, "name", address, "small")
         assert (result.code, len(requests)) == (2, 2)
     assert "all topics have names" in result.err
+
+
+def test_the_name_of_a_seed_to_come_is_in_use(fitted: Path, tmp_path: Path) -> None:
+    edited = tmp_path / "edited.tt"
+    assert run("curate", fitted, "seed", "One Name", "bread", "oven", "--out", edited).code == 0
+    with serving(repeated) as (address, requests):
+        result = run("curate", edited, "name", address, "small")
+    assert (result.code, len(requests)) == (2, 3)
+    assert "already in use" in result.err
 
 
 def repeated(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:

@@ -34,6 +34,11 @@ COMMAND = [sys.executable, "-c", "from tagtopics.cli import command; command()",
 Call = tuple[str, dict[str, Any]]
 
 
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+
+
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tt.TTM, tt.Corpus]:
     corpus = tt.load_dataset("docstrings")

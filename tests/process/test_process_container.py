@@ -112,4 +112,4 @@ def test_serve_answers(place: Place) -> None:
 
 
 def test_every_command_is_here() -> None:
-    assert {line.split()[0] for line in LINES.strip().splitlines()} | {"serve"} == set(COMMANDS)
+    assert {line.split()[0] for line in LINES.strip().splitlines()} | {"serve", "mcp"} == set(COMMANDS)

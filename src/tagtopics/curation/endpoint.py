@@ -58,17 +58,17 @@ def ask_for_names(model: OnlineModel, address: str, llm: str) -> dict[int, str]:
         llm: the name of the language model there.
     """
     rows = topic_rows(model, 15, 5)
-    given = {k: name for k, name in model.curation_.names.items() if k < len(rows)}
+    in_use = [topic.name for topic in model.curation_.topics if topic.name]  # also of seeds to come
     roots = np.sqrt(model.components_)
     names: dict[int, str] = {}
-    for k in (k for k in range(len(rows)) if k not in given):
+    for k in (k for k in range(len(rows)) if k not in model.curation_.names):
         similar = largest(np.delete(roots @ roots[k], k), _SIBLINGS)
         others = [rows[j + (j >= k)] for j in similar.tolist()]
         best = [model.doc_titles_[d] for d in largest(model.doc_topic_[:, k], 4 * _TITLES)]
         question = {
             "topic": _described(rows[k]) | {"titles": [title[:200] for title in best if title][:_TITLES]},
             "other_topics": [_described(row) for row in others],
-            "names_in_use": [*given.values(), *names.values()],
+            "names_in_use": [*in_use, *names.values()],
         }
         names[k] = _ask_for_name(question, f"topic {k}", address, llm)
     return names
@@ -104,11 +104,8 @@ def problem_of(name: str) -> str:
         return "it has no letters"
     if len(name) > _LONGEST:
         return f"it is longer than {_LONGEST} characters"
-    joiners = "\u200c\u200d"  # part of words in some scripts
-    if (
-        any(unicodedata.category(c)[0] == "C" and c not in joiners for c in name)
-        or len(name.splitlines()) > 1
-    ):
+    controls = {c for c in name if unicodedata.category(c)[0] == "C"} - {"\u200c", "\u200d"}  # in words
+    if controls or len(name.splitlines()) > 1:
         return "it has control characters or several lines"
     return "it has markup" if set(name) & set("<>{}") else ""
 

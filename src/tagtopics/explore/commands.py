@@ -235,7 +235,7 @@ def mcp_command(
 
     if not http and (token or token_file or allowed_host):
         raise InputError("mcp: --token, --token-file and --allowed-host need --http")
-    limits, host = Limits(), "127.0.0.1"
+    limits, host = Limits(seconds=120.0), "127.0.0.1"  # the first answer may compile kernels
     secret = _read_token(token, token_file) if http else None
     hosts = allowed_hosts(host, allowed_host or ()) or ()
     server = mcp_server(Tools(*load_with_documents(model)), Path(model).resolve().stem, limits)
