@@ -364,6 +364,7 @@ def test_the_command_says_what_is_wrong(
     for arguments, says in (
         ([path, "--token", "x"], "need --http"),
         ([path, "--http", "--allowed-host", "a:80"], "no port"),
+        ([path, "--http", "--allowed-host", "*.example.org"], "whole names only"),
         (["nothing.tt"], "nothing.tt"),
     ):
         assert main(["mcp", *arguments]) == 2

@@ -235,6 +235,8 @@ def mcp_command(
 
     if not http and (token or token_file or allowed_host):
         raise InputError("mcp: --token, --token-file and --allowed-host need --http")
+    if any("*" in name for name in allowed_host or ()):
+        raise InputError("--allowed-host: mcp takes whole names only, such as topics.example.org")
     limits, host = Limits(seconds=120.0), "127.0.0.1"  # the first answer may compile kernels
     secret = _read_token(token, token_file) if http else None
     hosts = allowed_hosts(host, allowed_host or ()) or ()
