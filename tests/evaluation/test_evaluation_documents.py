@@ -14,7 +14,7 @@ from tagtopics.corpus.core import canonical_counts, tag_matrix
 from tagtopics.evaluation import evaluate_classification, evaluate_credit, evaluate_links
 from tagtopics.evaluation.credit import credit_of, mix_documents, naive_bayes_shares
 from tagtopics.evaluation.fitted_split import fit_split
-from tagtopics.evaluation.prediction import _best_constant, _joined, _shared_tags, linked_pairs
+from tagtopics.evaluation.prediction import _balanced, _best_constant, _joined, _shared_tags, linked_pairs
 
 
 @pytest.fixture(scope="module")
@@ -142,6 +142,24 @@ def test_known_tags_add_to_what_words_say_of_tags(corpus: Corpus) -> None:
 def test_a_constant_of_links_that_is_given_is_used(corpus: Corpus) -> None:
     metrics = evaluate_links(corpus, LDA(8, random_state=0, max_iter=5), constant=3.0)["metrics"]
     assert metrics["constant"] == 3.0
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0])
+def test_auc_of_links_is_scikit_learns(corpus: Corpus, power: float) -> None:
+    from sklearn.metrics import roc_auc_score
+    from sklearn.svm import SVC
+
+    model = LDA(2, random_state=0, max_iter=5)
+    metrics = evaluate_links(corpus, model, constant=3.0, power=power)["metrics"]
+    split, generator = fit_split(corpus, model, 0, tags_known=False), np.random.default_rng(0)
+    features, linked = [], []
+    for part, theta in ((split.train, split.train_topics), (split.test, split.test_topics)):
+        pairs, answers = _balanced(part, False, generator, "any")
+        features.append((theta[pairs[:, 0]] * theta[pairs[:, 1]]) ** power)
+        linked.append(answers)
+    scores = SVC(C=3.0, gamma="scale").fit(features[0], linked[0]).decision_function(features[1])
+    assert metrics["auc"] == roc_auc_score(linked[1], scores)
+    assert 0.5 < metrics["auc"] < 1.0
 
 
 def test_mixing_conserves_tokens_and_knows_their_source(corpus: Corpus) -> None:

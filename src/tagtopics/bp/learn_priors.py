@@ -39,7 +39,7 @@ MIN_DOCS = 200  # corpora with fewer documents keep the priors they were given
 _ALPHA_SHARE, _ALPHA_DOCS = 10, 500  # for alpha, one document in 10 is set aside, at most 500
 # Topics are learned for 20 sweeps; alpha is improved from sweep 4 on, in every second sweep.
 _ALPHA_SWEEPS, _FIRST, _EVERY = 20, 4, 2
-_ALPHA, _BETA = 0.1, 0.05  # the priors of the paper, and of models with few topics
+_ALPHA, _BETA = 0.1, 0.05  # of preset "paper" (the paper states none), and of models with few topics
 # Most that the scaled priors add up to: tokens of a document, and a share of the tokens of a mean topic.
 _DOC_TOKENS, _TOPIC_SHARE = 5.0, 0.125
 _MIN_ALPHA, _MAX_ALPHA = 1e-3, 10.0  # bounds of a learned alpha

@@ -38,7 +38,7 @@ class Preset:
         own_tokens: how many occurrences of a word in one document are left out of the sums, at most, when
             their message is updated; all in the paper. It matters where words occur hundreds of times in a
             document, as visual words do (decision 208).
-        scales_priors: whether default priors are smaller for many topics; 0.1 and 0.05 in the paper.
+        scales_priors: whether default priors are smaller for many topics; always 0.1 and 0.05 in "paper".
     """
 
     word_exponent: float | None = None
