@@ -102,7 +102,7 @@ def _show(n_records: int, page: Path, verdicts: Sequence[Verdict], as_json: bool
         sys.stdout.write(json.dumps(found, indent=2) + "\n")
         return
     for claim in claims:
-        sys.stdout.write(f"{claim['status']:26} {claim['claim']} ({claim['source']})\n")
+        sys.stdout.write(f"{claim['status']:26} {claim['number']:18} {claim['claim']} ({claim['source']})\n")
     sys.stdout.write(f"{n_records} records; written to {page}\n")
 
 

@@ -103,9 +103,6 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(text="belief propagation is more accurate than Gibbs sampling", source=_ALGORITHMS,
           kind="one-over-all", task="perplexity", measure="perplexity", datasets=("cora", "med"),
           models=("lda", "gibbs")),
-    Claim(text="belief propagation converges within 500 sweeps", source="Section 3.2", kind="at-most",
-          task="perplexity", measure="sweeps", datasets=("cora", "med"), models=("lda", "ttm-p", "ttm-h"),
-          stated=500),
 )  # fmt: skip
 """Claims about figures. Those about Table III are its rows, below."""
 

@@ -25,7 +25,7 @@ from reproduction.paper import (
 )
 from reproduction.spec import MODELS, Record
 from reproduction.table_verdicts import all_verdicts
-from reproduction.verdicts import CERTAIN, ENOUGH, MIN_SPLITS, Verdict, gain_text
+from reproduction.verdicts import CERTAIN, ENOUGH, MIN_SPLITS, STATUSES, Verdict, gain_text
 from tagtopics.errors import MissingExtraError
 from tagtopics.files import atomic_file, check_target
 
@@ -95,8 +95,10 @@ def _place(record: Record) -> tuple[int, int, int, str, int]:
 
 
 def _page(records: Sequence[Record], verdicts: Sequence[Verdict], figures: dict[str, str]) -> Iterable[str]:
-    yield from _opening(records, verdicts)
-    yield from _verdict_section(verdicts)
+    yield from _opening(records)
+    yield from _summary(verdicts)
+    yield from _details(verdicts)
+    yield from _markdown(_coverage(records))
     yield from _section("The data", [table_two(records)])
     for task in FIGURES:
         yield from _task_section(records, task, figures)
@@ -108,18 +110,37 @@ def _page(records: Sequence[Record], verdicts: Sequence[Verdict], figures: dict[
     yield Path(__file__).with_name("method.md").read_text(encoding="utf-8")
 
 
-def _opening(records: Sequence[Record], verdicts: Sequence[Verdict]) -> Iterable[str]:
-    counts = Counter(verdict.status for verdict in verdicts)
-    summary = "; ".join(f"{status}: {n}" for status, n in counts.most_common())
-    versions = ", ".join(sorted({record.version for record in records}))
+def _opening(records: Sequence[Record]) -> Iterable[str]:
+    commits = Counter(f"commit {r.commit}" if r.commit else "code before commit d462144" for r in records)
+    sources = ", ".join(f"{n} with {commit}" for commit, n in commits.most_common())
     yield "# The paper's experiments, reproduced"
     yield ""
     yield (
-        f"{_MARK} from {len(records)} records of version {versions}: every "
-        f"figure and verdict is computed from them. Verdicts on {len(verdicts)} claims and goals: {summary}."
+        f"{_MARK} from {len(records)} records ({sources}): every figure and verdict is computed from them. "
+        "[How it is measured](#how-it-is-measured-and-where-that-differs-from-the-paper) says what later "
+        "code changes."
     )
     yield ""
-    yield from _markdown(_coverage(records))
+
+
+def _summary(verdicts: Sequence[Verdict]) -> Iterable[str]:
+    """Yield the verdicts with one number each: the paper's claims, then our own goals."""
+    for heading, ours in (("The paper's claims", False), ("Our own goals and questions", True)):
+        found = [verdict for verdict in verdicts if verdict.is_goal == ours]
+        counts = Counter(verdict.status for verdict in found)
+        summary = "; ".join(f"{status}: {counts[status]}" for status in STATUSES if counts[status])
+        yield f"## {heading}"
+        yield ""
+        yield f"{len(found)} in all. {summary[:1].upper()}{summary[1:]}."
+        yield ""
+        rows = tuple((v.text, v.number, f"**{v.status}**") for v in found)
+        yield from _markdown(Table("", ("claim", "measured", "verdict"), rows))
+    yield (
+        'Measured is the mean over data sets, models and numbers of topics; "n of m" counts those for which '
+        "the claim holds. Gains in perplexity are in per cent of it, above zero if it is lower. Table III is "
+        "judged once, by the counts of its data set."
+    )
+    yield ""
 
 
 def _coverage(records: Sequence[Record]) -> Table:
@@ -141,13 +162,16 @@ def _coverage(records: Sequence[Record]) -> Table:
     return Table("Coverage", header, tuple(rows), note)
 
 
-def _verdict_section(verdicts: Sequence[Verdict]) -> Iterable[str]:
-    yield "## Verdicts"
+def _details(verdicts: Sequence[Verdict]) -> Iterable[str]:
+    yield "## Figures behind the verdicts"
     yield ""
     yield _RULE
     yield ""
-    rows = tuple((v.text, v.source, f"**{v.status}**", v.evidence) for v in verdicts)
-    yield from _markdown(Table("", ("claim", "source", "verdict", "figures"), rows))
+    for verdict in verdicts:
+        yield f"**{verdict.text}** ({verdict.source}): {verdict.status}"
+        yield ""
+        yield from (f"- {line}" for line in verdict.evidence.split("; "))
+        yield ""
 
 
 def _task_section(records: Sequence[Record], task: str, figures: dict[str, str]) -> Iterable[str]:

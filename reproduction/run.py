@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -60,7 +61,17 @@ def measure(spec: ExperimentSpec, corpus: Corpus, model: FittedOnce | None) -> R
     seconds = dict(result["seconds"])
     if model is not None and model.seconds is not None:
         seconds["fit"] = model.seconds
-    return Record(spec=spec, metrics=_plain(result["metrics"]), seconds=seconds)
+    return Record(spec=spec, metrics=_plain(result["metrics"]), seconds=seconds, commit=current_commit())
+
+
+@lru_cache(maxsize=1)
+def current_commit() -> str:
+    """Return the commit of the clone that runs, in seven digits; "unknown" without git."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=7", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
 
 
 def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:

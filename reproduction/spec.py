@@ -243,6 +243,7 @@ class Record:
     metrics: dict[str, Any]  # of the task; numbers, and the top words for "topics"
     seconds: dict[str, float]  # `fit` and `score`
     version: str = __version__  # of tagtopics
+    commit: str = ""  # of the code; empty in records before November 2026
     python: str = field(default_factory=platform.python_version)
 
     def to_line(self) -> str:

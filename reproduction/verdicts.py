@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
+from typing import NamedTuple
 
 from reproduction.claims import DATASET_NAMES, Claim
 from reproduction.paper import (
@@ -27,6 +28,8 @@ from tagtopics.corpus.read import number_of
 HOLDS, SMALLER, IN_PART = "holds", "right sign, smaller", "holds in part"
 UNCERTAIN, FAILS, UNKNOWN = "right sign, not certain", "does not hold", "not measured"
 UNDECIDED = "too few splits"
+STATUSES = (HOLDS, IN_PART, SMALLER, UNCERTAIN, FAILS, UNDECIDED, UNKNOWN)
+"""What a verdict can be, in the order of summaries."""
 
 MIN_SPLITS = 5
 """Fewer splits decide nothing; their figures are shown."""
@@ -47,12 +50,27 @@ class Verdict:
 
     text: str  # the claim in one line
     source: str  # where it is made
-    status: str  # `HOLDS`, `SMALLER`, `IN_PART`, `UNCERTAIN`, `FAILS`, `UNDECIDED` or `UNKNOWN`
-    evidence: str  # the figures in one line
+    status: str  # of `STATUSES`
+    evidence: str  # the figures, separated by semicolons
+    number: str = "–"  # the result in one number
+
+    @property
+    def is_goal(self) -> bool:
+        """Whether the claim is a goal or question of ours, not the paper's."""
+        return self.source.startswith("our ")
 
     def to_json(self) -> dict[str, str]:
         """Return the verdict as JSON."""
-        return {"claim": self.text, "source": self.source, "status": self.status, "evidence": self.evidence}
+        found = {"claim": self.text, "source": self.source, "status": self.status}
+        return found | {"number": self.number, "evidence": self.evidence}
+
+
+class Finding(NamedTuple):
+    """What a check found: a status, the result in one number, and the figures behind it."""
+
+    status: str
+    number: str
+    lines: Sequence[str]
 
 
 def status_of(holds: Sequence[bool], measured: object = None) -> str:
@@ -64,28 +82,29 @@ def status_of(holds: Sequence[bool], measured: object = None) -> str:
 
 def judge(records: Sequence[Record], claim: Claim) -> Verdict:
     """Compare one claim with the records."""
-    status, evidence = CHECKS[claim.kind](records, claim)
-    if claim.elsewhere and status != UNKNOWN:
-        evidence += f"; not run: {claim.elsewhere}"
-    return Verdict(claim.text, claim.source, status, evidence or "no records")
+    status, number, lines = CHECKS[claim.kind](records, claim)
+    if status == UNKNOWN:
+        return Verdict(claim.text, claim.source, UNKNOWN, "no records")
+    lines = [*lines, f"not run: {claim.elsewhere}"] if claim.elsewhere else lines
+    return Verdict(claim.text, claim.source, status, "; ".join(lines), number)
 
 
 # ------------------------------------------------------------------------------------------ comparisons
 
 
-def _one_over_all(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+def _one_over_all(records: Sequence[Record], claim: Claim) -> Finding:
     """Check that the first model is better than each of the others, by the stated amount."""
     return _by_pairs(records, claim, [(claim.models[0], other) for other in claim.models[1:]])
 
 
-def _all_over_all(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+def _all_over_all(records: Sequence[Record], claim: Claim) -> Finding:
     """Check that each model before the bar is better than each after it, by the stated amount or more."""
     bar = claim.models.index("|")
     pairs = [(a, b) for a in claim.models[:bar] for b in claim.models[bar + 1 :]]
     return _by_pairs(records, claim, pairs, share=1.0)
 
 
-def _order(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+def _order(records: Sequence[Record], claim: Claim) -> Finding:
     """Check the first over the second, and the second over all the others."""
     first, second, *rest = claim.models
     return _by_pairs(records, claim, [(first, second), *((second, other) for other in rest)])
@@ -93,9 +112,9 @@ def _order(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
 
 def _by_pairs(
     records: Sequence[Record], claim: Claim, pairs: Sequence[tuple[str, str]], share: float = ENOUGH
-) -> tuple[str, str]:
+) -> Finding:
     """Judge pairs (better, worse) on all data sets, by size and certainty."""
-    positive, certain, sizes, lines = [], [], [], []
+    positive, certain, sizes, gains, lines = [], [], [], [], []
     for dataset in claim.datasets:
         for better, worse in pairs:
             result = compared(records, claim, dataset, better, worse)
@@ -106,8 +125,15 @@ def _by_pairs(
                 certain.append(result.mean > CERTAIN * result.error)
                 sizes.append(certain[-1] and result.mean >= share * claim.stated)
             pair = f"{MODELS[better]} over {MODELS[worse]}"
+            gains.append(result.mean)
             lines.append(f"{DATASET_NAMES[dataset]}, {pair}: {gain_text(result, claim.measure)}")
-    return _graded(positive, certain, sizes, lines), "; ".join(lines)
+    number = mean_gain(gains, " %" if is_perplexity(claim.measure) else " points")
+    return Finding(_graded(positive, certain, sizes, lines), number, lines)
+
+
+def mean_gain(gains: Sequence[float], unit: str = " points") -> str:
+    """Return the mean of some differences in per cent or points."""
+    return f"{100 * fmean(gains):+.1f}{unit}" if gains else "–"
 
 
 def compared(
@@ -145,9 +171,10 @@ def gain_text(result: Comparison, measure: str) -> str:
 # ---------------------------------------------------------------------------------------------- curves
 
 
-def _best_at_every_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+def _best_at_every_k(records: Sequence[Record], claim: Claim) -> Finding:
     """Check that the first model is below each other one at each number of topics."""
-    won, lines = [], []
+    won: dict[str, list[bool]] = {dataset: [] for dataset in claim.datasets}
+    lines, measured = [], False
     for dataset in claim.datasets:
         found = {model: _cells(records, claim, dataset, model) for model in claim.models}
         for K in sorted({K for K, _ in found[claim.models[0]]}):
@@ -157,10 +184,13 @@ def _best_at_every_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]
             first, *others = at_k.values()
             results = [compare(first, other, claim.measure) for other in others]
             if all(r is not None and r.n_splits >= MIN_SPLITS for r in results):
-                won.append(all(r is not None and _certain(r.mean, r.error) for r in results))
-            best = min(at_k, key=lambda model: fmean(at_k[model].values()))
-            lines.append(f"{DATASET_NAMES[dataset]}, K {K}: {MODELS[best]} {fmean(at_k[best].values()):.0f}")
-    return status_of(won, lines), "lowest: " + "; ".join(lines) if lines else ""
+                won[dataset].append(all(r is not None and _certain(r.mean, r.error) for r in results))
+            measured = True
+        if won[dataset]:
+            name, n = DATASET_NAMES[dataset], len(won[dataset])
+            lines.append(f"{name}: lowest beyond doubt at {sum(won[dataset])} of {n} numbers of topics")
+    judged = [lowest for at_k in won.values() for lowest in at_k]
+    return Finding(status_of(judged, measured), _of(judged, "numbers of topics"), lines)
 
 
 def _with_k(records: Sequence[Record], claim: Claim) -> Iterator[tuple[str, list[Comparison]]]:
@@ -177,23 +207,24 @@ def _with_k(records: Sequence[Record], claim: Claim) -> Iterator[tuple[str, list
                 continue
             steps = [*pairwise(topics), (topics[0], topics[-1])]
             pairs = [compare(_moved(found, b), _moved(found, a), claim.measure) for a, b in steps]
-            means = [f"{show(fmean(_at(found, K).values()))} at K {K}" for K in topics]
+            ends = (topics[0], topics[-1])
+            means = [f"{show(fmean(_at(found, K).values()))} at K {K}" for K in ends]
             splits = number_of(len({seed for _, seed in found}), "split")
             text = f"{DATASET_NAMES[dataset]}, {MODELS[model]}: {', '.join(means)} ({splits})"
             yield text, [pair for pair in pairs if pair is not None]
 
 
-def _improves_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+def _improves_with_k(records: Sequence[Record], claim: Claim) -> Finding:
     """Check that the measure is better at the largest number of topics than at the smallest."""
     return _judged_with_k(records, claim, lambda steps: _certain(steps[-1].mean, steps[-1].error))
 
 
-def _no_gain_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+def _no_gain_with_k(records: Sequence[Record], claim: Claim) -> Finding:
     """Check that the measure is not certainly better at the largest number of topics than at the smallest."""
     return _judged_with_k(records, claim, lambda steps: not _certain(steps[-1].mean, steps[-1].error))
 
 
-def _wavers_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+def _wavers_with_k(records: Sequence[Record], claim: Claim) -> Finding:
     """Check that the measure is certainly worse at some larger number of topics."""
     return _judged_with_k(
         records, claim, lambda steps: any(_certain(-step.mean, step.error) for step in steps)
@@ -202,68 +233,64 @@ def _wavers_with_k(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
 
 def _judged_with_k(
     records: Sequence[Record], claim: Claim, holds: Callable[[list[Comparison]], bool]
-) -> tuple[str, str]:
+) -> Finding:
     judged, lines = [], []
     for text, steps in _with_k(records, claim):
         lines.append(text)
         if steps and min(step.n_splits for step in steps) >= MIN_SPLITS:
             judged.append(holds(steps))
-    return status_of(judged, lines), "; ".join(lines)
+    return Finding(status_of(judged, lines), _of(judged, "curves"), lines)
 
 
-def _near(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+def _of(judged: Sequence[bool], what: str) -> str:
+    return f"{sum(judged)} of {len(judged)} {what}" if judged else "–"
+
+
+def _near(records: Sequence[Record], claim: Claim) -> Finding:
     """Check that the mean over K is near the stated value, with its interval."""
-    near, lines = [], []
+    near, means, lines = [], [], []
     for dataset in claim.datasets:
         for model in claim.models:
             mean, error, n = _over_splits(_cells(records, claim, dataset, model))
             if n >= MIN_SPLITS:
                 near.append(abs(mean - claim.stated) + CERTAIN * error <= CLOSE)
             if n:
+                means.append(mean)
                 splits = number_of(n, "split")
                 lines.append(f"{DATASET_NAMES[dataset]}: {_with_error(mean, error)} ({splits})")
-    return status_of(near, lines), "; ".join(lines)
+    return Finding(status_of(near, lines), f"{fmean(means):.2f}" if means else "–", lines)
 
 
-def _at_most(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
-    """Check that no value is above the stated one."""
-    below, lines = [], []
-    for dataset in claim.datasets:
-        for model in claim.models:
-            found = _cells(records, claim, dataset, model)
-            if len({seed for _, seed in found}) >= MIN_SPLITS:
-                below.append(max(found.values()) <= claim.stated)
-            if found:
-                lines.append(f"{DATASET_NAMES[dataset]}, {MODELS[model]}: at most {max(found.values()):.0f}")
-    return status_of(below, lines), "; ".join(lines)
-
-
-def _close(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+def _close(records: Sequence[Record], claim: Claim) -> Finding:
     """Check that two models differ little, with the interval of the difference."""
-    close, lines = [], []
+    close, gains, lines = [], [], []
     for dataset in claim.datasets:
         result = compared(records, claim, dataset, claim.models[0], claim.models[1])
         if result is not None:
             if result.n_splits >= MIN_SPLITS:
                 close.append(abs(result.mean) + CERTAIN * result.error <= CLOSE)
+            gains.append(result.mean)
             lines.append(f"{DATASET_NAMES[dataset]}: {gain_text(result, claim.measure)}")
-    return status_of(close, lines), "; ".join(lines)
+    return Finding(status_of(close, lines), mean_gain(gains), lines)
 
 
-def _intruder(records: Sequence[Record], claim: Claim) -> tuple[str, str]:
+def _intruder(records: Sequence[Record], claim: Claim) -> Finding:
     """Check that the word is in a smaller share of topics of each TTM than of each other model."""
     shares = {model: intruder_shares(records, model, "paper") for model in claim.models}
     if not all(shares.values()):
-        return UNKNOWN, ""
-    cleaner = []
+        return Finding(UNKNOWN, "–", ())
+    cleaner, gains = [], []
     for ours in claim.models[:2]:
         for other in claim.models[2:]:
             result = compare(shares[other], shares[ours], "share")
-            if result is not None and result.n_splits >= MIN_SPLITS:
-                cleaner.append(_certain(result.mean, result.error))
+            if result is not None:
+                gains.append(-result.mean)
+                if result.n_splits >= MIN_SPLITS:
+                    cleaner.append(_certain(result.mean, result.error))
     texts = [f"{MODELS[m]} {100 * fmean(found.values()):.0f} %" for m, found in shares.items()]
     fits = number_of(min(len(found) for found in shares.values()), "fit")
-    return status_of(cleaner, texts), f"of topics, in {fits}: {', '.join(texts)}"
+    line = f"of topics, in {fits}: {', '.join(texts)}"
+    return Finding(status_of(cleaner, texts), f"{mean_gain(gains)} of topics", [line])
 
 
 def _certain(mean: float, error: float) -> bool:
@@ -291,7 +318,7 @@ def _with_error(mean: float, error: float) -> str:
     return f"{mean:.3f}" if math.isnan(error) else f"{mean:.3f} ± {error:.3f}"
 
 
-Check = Callable[[Sequence[Record], Claim], tuple[str, str]]
+Check = Callable[[Sequence[Record], Claim], Finding]
 CHECKS: Mapping[str, Check] = {
     "one-over-all": _one_over_all,
     "all-over-all": _all_over_all,
@@ -300,12 +327,11 @@ CHECKS: Mapping[str, Check] = {
     "improves-with-k": _improves_with_k,
     "wavers-with-k": _wavers_with_k,
     "no-gain-with-k": _no_gain_with_k,
-    "at-most": _at_most,
     "near": _near,
     "close": _close,
     "intruder": _intruder,
 }
-"""The check for each kind of claim: from records and a claim to a status and its evidence."""
+"""The check for each kind of claim: from records and a claim to what was found."""
 
 
 # ---------------------------------------------------------------------------------------------- tables
@@ -317,6 +343,5 @@ def same_data(records: Sequence[Record]) -> Verdict:
     texts = {name: found[name] for name in ("cora", "med") if name in found}
     same = [text == "equal to the digit" for text in texts.values()]
     evidence = "; ".join(f"{DATASET_NAMES[name]}: {text}" for name, text in texts.items())
-    return Verdict(
-        "CORA and MED are the paper's own data", "Table II", status_of(same), evidence or "no records"
-    )
+    text, number = "CORA and MED are the paper's own data", _of(same, "data sets")
+    return Verdict(text, "Table II", status_of(same), evidence or "no records", number)

@@ -125,7 +125,6 @@ def test_the_curve_has_every_use_of_the_tags(tiny: Corpus) -> None:
 def test_perplexity_has_the_papers_protocol_beside_it(tiny: Corpus) -> None:
     metrics = run_one(spec(model="lda"), tiny).metrics
     assert metrics["same_words_perplexity"] < metrics["perplexity"]  # it has seen what it predicts
-    assert metrics["sweeps"] >= 1
 
 
 def test_the_control_has_the_topics_of_lda(tiny: Corpus) -> None:
