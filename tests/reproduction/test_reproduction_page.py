@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from reproduction import PAGES, ROOT
 from reproduction.claims import CLAIMS, GOALS
 from reproduction.curves import curve_tables
 from reproduction.page import draw_figures, write_page
@@ -402,6 +403,19 @@ def test_the_page_says_what_is_behind_its_figures(tmp_path: Path) -> None:
     assert f"\n{len(verdicts) - n_goals} in all. " in claims
     assert f"\n{n_goals} in all. " in goals
     assert "with code before commit d462144" in text
+
+
+@pytest.mark.parametrize("name", ["README.md", "paper.md"])
+def test_first_pages_count_the_verdicts_of_the_page(name: str) -> None:
+    page = (PAGES / "reproduction.md").read_text()
+    n_claims, summary = re.findall(r"^(\d+) in all\. (.*)\.$", page, re.MULTILINE)[0]
+    counts = {status.lower(): int(n) for status, n in re.findall(r"([^:;]+): (\d+)(?:; |$)", summary)}
+    words = " ".join((ROOT / name).read_text().split())
+    claims = words[words.index(f"{n_claims} claims") :]
+    for number in (f"{counts[HOLDS]} hold,", f"{counts[IN_PART]} hold in part",
+                   f"{counts[SMALLER] + counts[UNCERTAIN]} have the right sign",
+                   f"{counts[FAILS]} do not hold"):  # fmt: skip
+        assert number in claims[:250]
 
 
 def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
