@@ -10,6 +10,7 @@ from typing import Any
 
 from reproduction.claims import DATASET_NAMES, FIGURES, SAME_WORDS, full_name
 from reproduction.curves import curve_tables
+from reproduction.open_choices import open_choice_tables
 from reproduction.paper import (
     Table,
     cells,
@@ -87,16 +88,18 @@ def _figure(folder: Path, task: str) -> Path:
     return folder / f"reproduction-{task}.svg"
 
 
-def _place(record: Record) -> tuple[int, int, int, str, int]:
+def _place(record: Record) -> tuple[Any, ...]:
     spec = record.spec
     models = list(MODELS)
     model = models.index(spec.model) if spec.model else -1
-    return list(DATASET_NAMES).index(spec.dataset), model, spec.n_topics, spec.system, spec.seed
+    place = (list(DATASET_NAMES).index(spec.dataset), model, spec.n_topics, spec.system, spec.seed)
+    return *place, spec.priors or ()
 
 
 def _page(records: Sequence[Record], verdicts: Sequence[Verdict], figures: dict[str, str]) -> Iterable[str]:
     yield from _opening(records)
     yield from _summary(verdicts)
+    yield from _section("What the paper leaves open", open_choice_tables(records))
     yield from _details(verdicts)
     yield from _markdown(_coverage(records))
     yield from _section("The data", [table_two(records)])

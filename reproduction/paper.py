@@ -53,13 +53,14 @@ def cells(
     model: str,
     tags_known: bool = False,
     without_artefact: bool = False,
+    priors: tuple[float, float] | None = None,
 ) -> dict[tuple[int, int], float]:
     """Return one measure of one model by (number of topics, split)."""
-    wanted = (dataset, task, model, tags_known, without_artefact)
+    wanted = (dataset, task, model, tags_known, without_artefact, priors)
     found = {}
     for record in records:
         s = record.spec
-        if (s.dataset, s.task, s.model, s.tags_known, s.without_artefact) == wanted:
+        if (s.dataset, s.task, s.model, s.tags_known, s.without_artefact, s.priors) == wanted:
             value = record.metrics.get(measure)
             if isinstance(value, int | float):
                 found[s.n_topics, s.seed] = float(value)

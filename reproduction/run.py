@@ -94,7 +94,10 @@ def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:
         "llda": tt.LabeledLDA,
         "sml": SML,
     }
-    return makers[spec.model]().set_params(random_state=spec.seed, n_jobs=n_threads)
+    model = makers[spec.model]().set_params(random_state=spec.seed, n_jobs=n_threads)
+    if spec.priors is None:
+        return model
+    return model.set_params(doc_topic_prior=spec.priors[0], topic_word_prior=spec.priors[1])
 
 
 def _shared_model(spec: ExperimentSpec, n_threads: int | None) -> FittedOnce | None:
@@ -164,19 +167,27 @@ def _measure_task(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str,
     if spec.task == "classification":
         per_class = PER_CLASS.get(spec.dataset, 100)
         return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known, per_class=per_class)
-    constant = {"constant": LINK_CONSTANT} if spec.task == "links" else {}
-    return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known, **constant)
+    return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known)
+
+
+def _measure_links(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
+    """Measure links from roots of products of proportions, and from the products themselves."""
+    task = find_task("links")
+    options = {"seed": spec.seed, "tags_known": spec.tags_known, "constant": LINK_CONSTANT}
+    roots, products = (task(corpus, model, power=power, **options) for power in (0.5, 1.0))
+    more = {f"{measure}_products": products["metrics"][measure] for measure in ("f1", "auc")}
+    return {**roots, "metrics": roots["metrics"] | more}
 
 
 def _measure_perplexity(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
-    """Add the paper's protocol, which scores the words that were inferred from, and the number of sweeps."""
+    """Add the paper's protocol, which scores the words that were inferred from."""
     from tagtopics.corpus.splits import train_test
 
     result = _measure_task(spec, corpus, model)
     test = corpus.select(train_test(corpus, spec.seed)[1])
     known = test if spec.tags_known else None
     more = {"same_words_perplexity": model.perplexity(test, tags=known, completed=False)}
-    return {**result, "metrics": result["metrics"] | more | {"sweeps": int(model.n_iter_)}}
+    return {**result, "metrics": result["metrics"] | more}
 
 
 def _measure_statistics(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
@@ -222,6 +233,7 @@ _MEASURES: Mapping[str, _Measure] = {
     "statistics": _measure_statistics,
     "topics": _measure_topics,
     "perplexity": _measure_perplexity,
+    "links": _measure_links,
     "curve": measure_curve,
 }
 

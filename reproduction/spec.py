@@ -62,6 +62,7 @@ class ExperimentSpec:
     tags_known: bool = False  # whether the model may use the tags of test documents
     without_artefact: bool = False  # leave out documents that share one long list of tags (41 of CORA)
     system: str = ""  # of the recommendation task; "photographs" for SML, which is fitted to photos
+    priors: tuple[float, float] | None = None  # of topics in a document and words in a topic; None: defaults
 
     def __post_init__(self) -> None:
         if self.task not in (*TASKS, *OWN_TASKS):
@@ -129,8 +130,23 @@ def full_grid(n_splits: int = 5) -> list[ExperimentSpec]:
             *_recommended(texts, [("ttm-h", 50, "best"), ("lda", 2, "linear")], seeds),
             *_grid(dataset=texts, task=["credit"], model=["ttm-h"], n_topics=[50], seed=seeds),
             *_grid(dataset=texts, task=["credit"], model=["llda"], seed=seeds),
+            *open_choices(seeds),
         ]
     )
+
+
+OPEN_PRIORS = ((0.1, 0.05), (0.01, 0.01))
+"""Priors that the paper may have used: our defaults, and those of its first author's public toolbox."""
+
+
+def open_choices(seeds: Sequence[int]) -> list[ExperimentSpec]:
+    """Return experiments on CORA with the settings that the paper leaves open.
+
+    "lda-tags" with hidden tags is LDA by the same belief propagation as TTM-P and TTM-H.
+    """
+    models = ("lda-tags", "ttm-p", "ttm-h", "atm", "atm-last", "rtm", "rtm-last")
+    return _grid(dataset=["cora"], task=["perplexity", "links"], model=models, n_topics=[20, 50],
+                 seed=seeds, priors=OPEN_PRIORS)  # fmt: skip
 
 
 def chosen(specs: Iterable[ExperimentSpec], only: Sequence[str]) -> list[ExperimentSpec]:

@@ -250,3 +250,17 @@ def test_models_that_share_a_fit_infer_the_same_once() -> None:
     for infer in (shared.transform, shared.tag_probabilities, shared.leave_one_out_tags):
         assert infer(corpus) is infer(corpus)
     assert not np.array_equal(shared.leave_one_out_tags(corpus), shared.tag_probabilities(corpus))
+
+
+def test_links_are_measured_from_roots_and_from_products(tiny: Corpus) -> None:
+    metrics = run_one(spec(model="lda", task="links", K=2), tiny).metrics
+    assert {"f1", "auc", "f1_products", "auc_products"} <= set(metrics)
+    assert metrics["auc"] != metrics["auc_products"]
+
+
+def test_priors_of_a_spec_are_those_of_the_model(tiny: Corpus) -> None:
+    own = replace(spec(model="atm"), priors=(0.01, 0.02))
+    model = runner.build_model(own)
+    assert (model.doc_topic_prior, model.topic_word_prior) == (0.01, 0.02)
+    assert own.of_fit != spec(model="atm").of_fit
+    assert Record.from_line(run_one(own, tiny).to_line()).spec == own

@@ -13,6 +13,7 @@ import pytest
 from reproduction import PAGES, ROOT
 from reproduction.claims import CLAIMS, GOALS
 from reproduction.curves import curve_tables
+from reproduction.open_choices import open_choice_tables
 from reproduction.page import draw_figures, write_page
 from reproduction.paper import (
     cells,
@@ -336,6 +337,27 @@ def test_the_curve_of_words_seen_is_a_table_of_changes() -> None:
     (table,) = curve_tables([Record(spec=spec, metrics={"curves": curves}, seconds=SECONDS)])
     assert table.rows[0][1:3] == ("100.0", "100.0")
     assert table.rows[1] == ("tags known", *("-20.0",) * 6)
+
+
+def test_what_the_paper_leaves_open_is_shown_beside_what_we_chose() -> None:
+    def chosen(model: str, value: float, seed: int, priors: tuple[float, float] | None) -> Record:
+        base = record(model, value, seed=seed)
+        metrics = {"perplexity": value, "same_words_perplexity": 500.0}
+        return replace(base, spec=replace(base.spec, priors=priors), metrics=metrics)
+
+    values = {"ttm-p": 900.0, "atm": 1000.0, "atm-last": 1200.0, "rtm": 950.0, "rtm-last": 1000.0}
+    ours = [chosen(m, v + seed, seed, (0.1, 0.05)) for m, v in values.items() for seed in range(2)]
+    older = [chosen(m, v + seed, seed, None) for m, v in values.items() for seed in range(2)]
+    older[0] = replace(older[0], metrics={"perplexity": 900.5})
+    table, links = open_choice_tables([*ours, *older])
+    assert table.rows[0][:4] == ("TTM-P", "0.1, 0.05", "mean of the last quarter", "+10.0 / +5.3")
+    assert table.rows[1][2:5] == ("last sample", "+25.0 / +10.0", "+0.0 / +0.0")
+    assert table.rows[2][3] == "– / –"
+    assert "TTM-P gains +0.0 to +25.0 % (means over 2 splits)" in table.note
+    assert "Of 10 fits that repeat older records, 9 have" in table.note
+    assert {cell for row in links.rows for cell in row[3:]} == {"–"}
+    assert cells([*ours, *older], "cora", "perplexity", "perplexity", "atm")[20, 1] == 1001.0
+    assert open_choice_tables(older) == []
 
 
 def test_table_two_says_what_differs() -> None:
