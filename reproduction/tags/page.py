@@ -8,7 +8,7 @@ Reads the files of records/tags, as far as they are there, and the record of a m
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +17,14 @@ from scipy.stats import t
 from reproduction import PAGES, RECORDS, ROOT
 from reproduction.curves import SEEN
 from reproduction.tags.results import records
-from reproduction.tags.texts import FITS, HEAD, PEERS, PHOTOGRAPHS, SIMILAR
+from reproduction.tags.texts import FITS, HEAD, PEERS, PHOTOGRAPHS, SIMILAR, WRONG
+from reproduction.tags.wrong import ROWS as WRONG_ROWS
+from reproduction.tags.wrong import SEEN_WORDS
 
 PAGE, PICTURE = PAGES / "tag-results.md", ROOT / "docs" / "images" / "tags-curve.svg"
-FILES = {"curves": "results", "figures": "tasks", "systems": "peers", "fits": "fits", "similar": "similar"}
+FILES = {"curves": "results", "figures": "tasks", "systems": "peers", "fits": "fits", "similar": "similar",
+         "wrong": "wrong"}  # fmt: skip
+SHARES = tuple(f"{seen} %" for seen in SEEN)
 LARGE = ROOT / "benchmarks" / "results" / "scale" / "sweeps-1000000-100-default.json"
 MOST_RATIO, MOST_MB = 1.5, 4096
 
@@ -261,14 +265,11 @@ def goal_table(found: list[tuple[str, list[Part]]]) -> list[str]:
 # ----------------------------------------------------------------------------------------------- tables
 
 
-def curve_table(rows: Rows, system: str) -> list[str]:
+def curve_table(rows: Rows, system: str, columns: Sequence[str] = SHARES) -> list[str]:
     """Return the changes of a system against LDA."""
-    lines = [
-        "| corpus | splits | " + " | ".join(f"{seen} %" for seen in SEEN) + " |",
-        "|---" * (len(SEEN) + 2) + "|",
-    ]
+    lines = [f"| corpus | splits | {' | '.join(columns)} |", "|---" * (len(columns) + 2) + "|"]
     for name, members in rows.items():
-        cells = [against_lda(members, system, place).text() for place in range(len(SEEN))]
+        cells = [against_lda(members, system, place).text() for place in range(len(columns))]
         lines.append(f"| {name} | {len(members)} | " + " | ".join(cells) + " |")
     return lines
 
@@ -359,10 +360,14 @@ def draw(rows: list[dict[str, Any]]) -> None:
     figure.savefig(PICTURE, metadata={"Date": None})
 
 
-def page(curves: Rows, tasks: Rows, peers: Rows, fits: Rows, similar: Rows) -> str:
+def page(curves: Rows, tasks: Rows, peers: Rows, fits: Rows, similar: Rows, wrong: Rows) -> str:
     """Return the text of the page."""
     judged = goal_table(list(goals(curves, tasks, peers, fits, similar)))
-    sections = [HEAD, "## Goals", "\n".join(judged), PHOTOGRAPHS]
+    sections = [HEAD]
+    sections += ["## Right, inferred and wrong tags", WRONG] if wrong else []
+    for system, title in WRONG_ROWS.items() if wrong else ():
+        sections += [f"### {title}", "\n".join(curve_table(wrong, system, SEEN_WORDS))]
+    sections += ["## Goals", "\n".join(judged), PHOTOGRAPHS]
     for title, system in CURVES.items():
         sections += [f"## {title}", "\n".join(curve_table(curves, system))]
     sections += ["## With similar documents", SIMILAR] if similar else []
@@ -416,6 +421,6 @@ LINES = [
 
 if __name__ == "__main__":
     measured = by_corpus("curves")
-    others = (by_corpus(of) for of in ("figures", "systems", "fits", "similar"))
+    others = (by_corpus(of) for of in ("figures", "systems", "fits", "similar", "wrong"))
     PAGE.write_text(page(measured, *others), encoding="utf-8")
     draw(measured["docstrings"])

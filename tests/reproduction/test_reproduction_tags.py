@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from reproduction.tags import page, results, tasks
+from reproduction import ROOT
+from reproduction.tags import page, results, tasks, wrong
 from tagtopics import make_tagged_corpus
 
 
@@ -72,7 +73,7 @@ def test_peers_are_compared_with_tags_known() -> None:
     (part,) = page.faster_goal(rows, "DMR")
     assert (part.figure, part.met) == ("4.5 times", True)
     assert page.peer_goal(rows, "PLDA", 5) == page.faster_goal(rows, "PLDA") == []
-    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, rows, {}, {})
+    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, rows, {}, {}, {})
     assert "| cora | 1 | DMR | 300 | 9.0 | 100 |" in text
     assert "Time of a fit" not in text
 
@@ -86,7 +87,7 @@ def test_similar_documents_have_tables_of_their_own() -> None:
     (part,) = page.peer_goal(peers, "DMR", 80, {"cora": [record]})
     assert (part.figure, part.met) == ("-20.0 %", True)  # of the split that both were run with
     assert page.peer_goal(peers, "DMR", 80, {}) == []
-    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, peers, {}, {"cora": [record]})
+    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, peers, {}, {"cora": [record]}, {})
     assert "| tags known and similar documents, 80 % seen: below tomotopy's DMR | 1 of 1 | – |" in text
     assert "### Tags known\n\n| corpus" in text
     assert "| cora | 1 | -20.0 | -20.0 |" in text
@@ -153,3 +154,56 @@ def test_tasks_of_a_small_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(figures["links"]) == {"LDA", "TTM", "TTM-H"}
     assert figures["NPMI"]["LDA"] == figures["NPMI"]["TTM"]  # the same topics
     assert "classes" not in figures  # no labels
+
+
+def test_wrong_tags_are_as_many_and_none_of_the_own() -> None:
+    corpus = make_tagged_corpus(n_docs=40, seed=0).corpus
+    rare = np.ones(corpus.n_tags)
+    rare[0] = 0.0  # never drawn
+    drawn = wrong.wrong_tags(corpus.tags, rare, np.random.default_rng(0))
+    assert drawn.sum(1).tolist() == corpus.tags.sum(1).tolist()
+    assert drawn.multiply(corpus.tags).sum() == 0
+    assert drawn[:, [0]].sum() == 0
+
+
+@pytest.mark.parametrize("words", wrong.SEEN_WORDS)
+def test_words_seen_are_not_those_to_predict(words: str) -> None:
+    counts = make_tagged_corpus(n_docs=40, seed=0).corpus.counts
+    length = counts.sum(1)
+    seen, hidden = wrong.split_words(counts, words, seed=0)
+    assert (hidden.sum(1) == length - np.ceil(0.8 * length)).all()
+    most = np.ceil(0.5 * length) if words == "half" else int(words.split()[0])
+    assert (seen.sum(1) == np.minimum(most, np.ceil(0.8 * length))).all()
+    assert ((counts - seen - hidden).toarray() >= 0).all()
+    again = wrong.split_words(counts, "1 word", seed=0)[1]
+    assert (again != hidden).nnz == 0  # the words to predict are the same for all
+
+
+def test_the_page_has_what_wrong_tags_cost() -> None:
+    factors = {"lda": 1.0, "known": 0.7, "inferred": 0.9, "similar": 0.9, "by frequency": 1.4, "uniform": 1.3}
+    record = {"corpus": "cora", "seed": 1, "curves": {key: [100.0 * f] * 4 for key, f in factors.items()}}
+    text = page.page({"cora": [curves("cora", 1, 0.8)]}, {}, {}, {}, {}, {"cora": [record]})
+    costs = text.partition("### Wrong tags, drawn by frequency")[2]
+    assert "| cora | 1 | +40.0 | +40.0 | +40.0 | +40.0 |" in costs
+    assert "| corpus | splits | 1 word | 5 words | 20 words | half |" in costs
+
+
+@pytest.mark.parametrize("name", ["README.md", "paper.md"])
+def test_first_pages_have_the_figures_of_the_records(name: str) -> None:
+    rows = page.by_corpus("wrong")
+    changes = {
+        (system, place): [page.against_lda(members, system, place).mean for members in rows.values()]
+        for system in wrong.ROWS
+        for place in (0, 3)  # one word, half of the words
+    }
+    text = " ".join((ROOT / name).read_text().split())
+    for place in (0, 3):
+        gains, costs = ([abs(x) for x in changes[system, place]] for system in ("known", "by frequency"))
+        assert f"by {min(gains):.0f} to {max(gains):.0f} % when" in text
+        assert f"{min(costs):.0f} to {max(costs):.0f} % with" in text
+        assert min(changes["by frequency", place]) > 0 > max(changes["known", place])
+    for system in ("inferred", "similar"):
+        pairs = zip(changes[system, 3], changes["known", 3], strict=True)
+        assert sum(a < b for a, b in pairs) == 6
+    assert len(rows) == 7
+    assert "on 6 of 7" in text
