@@ -136,7 +136,8 @@ def atomic_folder(path: str | Path, check: Callable[[], None] = lambda: None) ->
     with _temporary_folder(target, target.parent) as folder:
         yield folder
         for place in sorted(folder.rglob("*")):
-            _flush(place)
+            if not place.is_symlink():
+                _flush(place)
         _flush(folder)
         with lock_file(target.with_name(f".{target.name}.{_EXCHANGE_LOCK}"), wait=True):
             check()

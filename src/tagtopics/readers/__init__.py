@@ -1,4 +1,7 @@
-"""Readers of bibliographic, library, database and matrix files; importing this package registers them."""
+"""Readers of bibliographies, library records, databases, matrices, bookmarks and notes.
+
+Importing this package registers them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,16 @@ from pathlib import Path
 from tagtopics.corpus.formats.registry import BY_CONTENT, Format, register
 from tagtopics.readers.bags import read_ldac, read_svmlight, read_uci
 from tagtopics.readers.bibliography import read_bibtex, read_ris
+from tagtopics.readers.bookmarks import find_bookmarks
+from tagtopics.readers.exports import find_karakeep, find_linkwarden, find_paperless, write_paperless
 from tagtopics.readers.json_files import WORKS, json_kind, read_json_table, read_works
 from tagtopics.readers.library_records import read_dublin_core, read_marc, read_marcxml, xml_kind
 from tagtopics.readers.line_files import is_annif, read_annif, read_lines, read_mallet
 from tagtopics.readers.mat import read_mat
 from tagtopics.readers.mulan import read_mulan
 from tagtopics.readers.sqlite_files import read_sqlite, read_zotero
+from tagtopics.readers.tagged import read_tagged, write_tagged
+from tagtopics.readers.vault import find_note, is_vault, read_vault
 
 _TEXT = ("encoding",)
 
@@ -50,5 +57,16 @@ register("mulan", Format(documents=read_mulan, suffixes=(".arff",)))
 register("mat", Format(documents=read_mat, suffixes=(".mat",), holds=_is_mat))
 register("ldac", Format(documents=read_ldac, suffixes=(".ldac", ".lda-c", ".dat")))
 register("svmlight", Format(documents=read_svmlight, suffixes=(".svm", ".svmlight", ".libsvm")))
+for name, find, suffixes in (
+    ("karakeep", find_karakeep, ()),
+    ("linkwarden", find_linkwarden, ()),
+    ("paperless", find_paperless, ()),
+    ("bookmarks", find_bookmarks, (".html", ".htm")),
+):
+    write = write_paperless if name == "paperless" else partial(write_tagged, find)
+    reads = partial(read_tagged, find)
+    register(name, Format(table=reads, suffixes=suffixes, options=_TEXT, write_tags=write))
+_write_note = partial(write_tagged, find_note)
+register("vault", Format(table=read_vault, options=_TEXT, holds=is_vault, write_tags=_write_note))
 BY_CONTENT[".json"] = json_kind
 BY_CONTENT[".xml"] = xml_kind

@@ -26,6 +26,7 @@ from tagtopics.readers.bibliography import (
     table_of_records,
     text_or_none,
 )
+from tagtopics.readers.exports import export_kind
 
 _LISTS = ("items", "results", "records", "documents", "docs", "data", "rows", "works")
 _MARKUP = re.compile(r"<[^<>]{1,200}>")
@@ -39,12 +40,15 @@ def json_kind(path: Path) -> str:
     second = next((line for line in lines if line.strip()), "")
     if first.lstrip().startswith("{") and _is_json(first) and (not second or second.lstrip().startswith("{")):
         value = json.loads(first)
+        if not second and (exported := export_kind(value)):
+            return exported
         return _kind_of_row(_rows_of(value)[0]) if not second and _rows_of(value) else "jsonl"
     try:
-        rows = _rows_of(_parsed(path))
+        value = _parsed(path)
     except InputError:
         return "json" if first.lstrip().startswith("[") else "jsonl"
-    return _kind_of_row(rows[0]) if rows else "json"
+    rows = _rows_of(value)
+    return export_kind(value) or (_kind_of_row(rows[0]) if rows else "json")
 
 
 def read_json_table(path: Path, options: FileOptions) -> Table:

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from tagtopics.analysis.audit.changes import Change, apply_changes, edit_tags
 from tagtopics.corpus.cells import STRONG, TagStyle, divider, list_in, name_of, read_tags
 from tagtopics.corpus.core import Corpus, FileOptions
-from tagtopics.corpus.formats.registry import find_source, read_table, stream_table
+from tagtopics.corpus.formats.registry import FORMATS, find_source, read_table, stream_table
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import (
     Dialect,
@@ -41,12 +41,13 @@ from tagtopics.corpus.read import read_corpus
 from tagtopics.corpus.write import write_names
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.files import atomic_file, atomic_folder, check_apart, check_target
+from tagtopics.readers.exports import json_members
+from tagtopics.readers.tagged import whole_text
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet", "folder")  # those that changes can be applied to
+_TABLES = ("jsonl", "csv", "tsv", "parquet", "folder")
 Cells = dict[str, dict[int, Any]]  # the new cells of each column of tags, by row
 
 _PART = 2**18  # characters of a file to compare at a time
-_JSON_MARK = re.compile(r"[ \t\r\n]*+[{,:]?+[ \t\r\n]*+")
 
 _FIELDS = {
     "doubled": r'"(?:[^"]|"")*+"|[^{delimiter}\r\n]*+',
@@ -102,17 +103,26 @@ def rewrite(
     match the collection, or the result is not read back as intended.
     """
     path, kind = find_source(source, format)
-    if kind not in FORMATS:
-        raise InputError(f"{path}: changes can be applied to {', '.join(FORMATS)}, not to {kind}")
+    known = [*_TABLES, *(name for name, one in FORMATS.items() if one.write_tags)]
+    if kind not in known:
+        raise InputError(f"{path}: changes can be applied to {', '.join(known)}, not to {kind}")
+    if kind not in _TABLES and list(columns.kinds.items()) != [("tags", None)]:
+        raise InputError(f"{path}: of {kind}, only the column 'tags' can be changed; leave --tags out")
     check_apart(out=out, input=path)
     if kind == "folder":
         return _rewrite_folder(path, check_target(out, "matrix folder", lambda _: False), changes)
-    target = check_target(out, "file", None, overwrite=overwrite)
+    if is_vault := path.is_dir():
+        target = check_target(out, "folder", lambda _: False)
+    else:
+        target = check_target(out, "file", None, overwrite=overwrite)
     table = read_table(path, kind, {*columns.kinds, columns.id or "id"}, file)
     cells, wanted = _new_cells(table, changes, columns)
-    with atomic_file(target, like=path) as fresh, long_fields():
+    place = atomic_folder(target) if is_vault else atomic_file(target, like=path)
+    with place as fresh, long_fields():
         try:
-            if kind == "parquet":
+            if is_vault:
+                _write_vault(path, kind, fresh, cells, table.cells("id"), file)
+            elif kind == "parquet":
                 _write_parquet(path, fresh, cells)
             else:
                 _write_text(path, kind, fresh, cells, file, packed=target.suffix == ".gz")
@@ -179,6 +189,10 @@ def _write_text(
     if kind == "jsonl":
         dialect = Dialect(file.encoding or "utf-8", "")
         lines = _json_lines(source, dialect.encoding, cells)
+    elif (write_tags := FORMATS[kind].write_tags) is not None:
+        text, encoding, _ = whole_text(source, file.encoding)
+        dialect = Dialect(encoding, "")
+        lines = iter([write_tags(text, str(source), cells["tags"])])
     else:
         dialect = find_dialect(source, "," if kind == "csv" else "\t", file)
         lines = _csv_lines(source, dialect, cells)
@@ -201,6 +215,16 @@ def _write_text(
             ) from None
 
 
+def _write_vault(
+    folder: Path, kind: str, fresh: Path, cells: Cells, names: Sequence[str], file: FileOptions
+) -> None:
+    """Copy a folder of documents; those with other tags are written anew."""
+    fresh.chmod(0o700)  # until its files have their permissions
+    shutil.copytree(folder, fresh, symlinks=True, dirs_exist_ok=True)
+    for row, tags in cells["tags"].items():
+        _write_text(folder / names[row], kind, fresh / names[row], {"tags": {0: tags}}, file, packed=False)
+
+
 def _json_lines(path: Path, encoding: str, cells: Cells) -> Iterator[str]:
     row = 0
     for _, line in text_lines(path, None, encoding):
@@ -214,28 +238,18 @@ def _json_lines(path: Path, encoding: str, cells: Cells) -> Iterator[str]:
 
 def json_with(line: str, values: Mapping[str, Any]) -> str:
     """Return a line with one JSON object, in which some values are replaced; a new key is put at the end."""
-    decode = json.JSONDecoder().raw_decode
     dump = partial(json.dumps, ensure_ascii=line.isascii())
-    pieces, keys, done = list[str](), set[str](), 0
-    at = end = _skip_mark(line, 0)
-    while line[at] != "}":
-        key, at = decode(line, at)
-        begin = _skip_mark(line, at)
-        _, end = decode(line, begin)
+    pieces, keys, done = list[str](), set[str | int](), 0
+    start = line.index("{")
+    last = start + 1
+    for key, begin, last in json_members(line, start):
         if key in values:
-            pieces += [line[done:begin], dump(values[key])]
-            done = end
+            pieces += [line[done:begin], dump(values[str(key)])]
+            done = last
         keys.add(key)
-        at = _skip_mark(line, end)
     added = [f"{dump(name)}: {dump(value)}" for name, value in values.items() if name not in keys]
-    pieces += [line[done:end], ", " if keys and added else "", ", ".join(added), line[end:]]
+    pieces += [line[done:last], ", " if keys and added else "", ", ".join(added), line[last:]]
     return "".join(pieces)
-
-
-def _skip_mark(line: str, at: int) -> int:
-    """Return where the next key or value of a JSON object begins."""
-    match = _JSON_MARK.match(line, at)
-    return match.end() if match else at
 
 
 def _csv_lines(path: Path, dialect: Dialect, cells: Cells) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -51,6 +51,8 @@ class Format:
         options: names of the `FileOptions` that apply.
         holds: tells whether a folder has this format, or a file with such a suffix or one that is unknown.
         takes_values: whether tags, ids and labels of `documents` are values that the user gives.
+        write_tags: returns the text of a file with other tags, from the text, its name for errors, and the
+            new list of each document that changes, by number; of a folder, it takes the file of a document.
     """
 
     stream: Stream | None = None
@@ -61,6 +63,7 @@ class Format:
     options: tuple[str, ...] = ()
     holds: Callable[[Path], bool] | None = None
     takes_values: bool = True
+    write_tags: Callable[[str, str, Mapping[int, Sequence[str]]], str] | None = None
 
 
 FORMATS: dict[str, Format] = {}  # by name, as `read_corpus` accepts them

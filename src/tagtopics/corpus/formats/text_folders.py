@@ -98,10 +98,14 @@ def _read_document(
         return "", path.stem
     text, notices = read_text(path, options.encoding)
     guessed += notices
-    if path.suffix.lower() not in (".md", ".markdown"):
-        return text, path.stem
+    marked = path.suffix.lower() in (".md", ".markdown")
+    return text, (heading_of(text) if marked else None) or path.stem
+
+
+def heading_of(text: str) -> str | None:
+    """Return the first heading of a Markdown text, None without one."""
     lines = (line[1:].rstrip() for line in text.split("\n") if line.startswith(("# ", "#\t")))
-    return text, next((title for line in lines if (title := line.rstrip("#").strip())), path.stem)
+    return next((title for line in lines if (title := line.rstrip("#").strip())), None)
 
 
 def pdf_text(path: str) -> tuple[str, str | None]:

@@ -1,0 +1,201 @@
+"""Exports in JSON whose tags can be written back: karakeep, Linkwarden and paperless-ngx."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tagtopics.corpus.text import clean_name
+from tagtopics.errors import InputError, json_problem
+from tagtopics.readers.tagged import Tagged, TagList, day_of, lines_of, write_tagged
+
+_MARK = re.compile(r"[ \t\r\n]*+[\[{,:]?+[ \t\r\n]*+")
+_decode, _dump = json.JSONDecoder().raw_decode, json.dumps
+
+
+def export_kind(value: Any) -> str | None:
+    """Return the format of a JSON value that is an export of one of these programs, None for others."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("bookmarks"), list):
+            return "karakeep"
+        collections = value.get("collections")
+        parts = collections if isinstance(collections, list) else ()
+        return "linkwarden" if any(isinstance(part, Mapping) and "links" in part for part in parts) else None
+    rows = value if isinstance(value, list) else ()
+    models = (row.get("model") for row in rows if isinstance(row, Mapping) and "pk" in row)
+    return "paperless" if any(str(model).startswith("documents.") for model in models) else None
+
+
+def json_members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:
+    """Yield the key or number of each value in an object or array of valid JSON, and where it is.
+
+    `at` is where the object or array begins; any other value has no members.
+    """
+    keyed = text[at] == "{"
+    if not keyed and text[at] != "[":
+        return
+    at, n = _skip(text, at), 0
+    while text[at] not in "}]":
+        key: str | int = n
+        if keyed:
+            key, at = _decode(text, at)
+            at = _skip(text, at)
+        _, end = _decode(text, at)
+        yield key, at, end
+        at, n = _skip(text, end), n + 1
+
+
+def _skip(text: str, at: int) -> int:
+    """Return where the next key or value begins, after one bracket, comma or colon."""
+    match = _MARK.match(text, at)
+    return match.end() if match else at
+
+
+def find_karakeep(text: str, where: str) -> Iterator[Tagged]:
+    """Yield the bookmarks of an export of karakeep, formerly hoarder."""
+    write = _Writer(text, json.dumps)
+    for n, (row, at) in enumerate(_objects(text, _start(text, where), ("bookmarks", None), where)):
+        content = row.get("content")
+        content = content if isinstance(content, Mapping) else {}
+        yield Tagged(
+            tags=_tag_list(text, at, lambda tag: tag, write, f"{where}, bookmark {n}"),
+            id=_text(content.get("url")),
+            title=_text(row.get("title")),
+            text=lines_of(content.get("text"), row.get("note")),
+            date=day_of(row.get("createdAt")),
+            url=_text(content.get("url")),
+        )
+
+
+def find_linkwarden(text: str, where: str) -> Iterator[Tagged]:
+    """Yield the links of an export of Linkwarden, of all collections."""
+    write = _Writer(text, lambda tag, **style: json.dumps({"name": tag}, **style))
+    path = ("collections", None, "links", None)
+    for n, (row, at) in enumerate(_objects(text, _start(text, where), path, where)):
+        named = row.get("id")
+        yield Tagged(
+            tags=_tag_list(text, at, lambda tag: _of(tag, "name"), write, f"{where}, link {n}"),
+            id=_text(row.get("url")) if named is None else str(named),
+            title=_text(row.get("name")),
+            text=lines_of(row.get("description"), row.get("textContent")),
+            date=_text(row.get("createdAt")),
+            url=_text(row.get("url")),
+        )
+
+
+def find_paperless(text: str, where: str) -> Iterator[Tagged]:
+    """Yield the documents of `manifest.json` in an export of paperless-ngx."""
+    records = list(_objects(text, _start(text, where), (None,), where))
+    names = {_dump(row.get("pk")): _of(row.get("fields"), "name") for row, _ in records if _is(row, "tag")}
+    numbers = {clean_name(name): number for number, name in names.items() if isinstance(name, str)}
+    found = [(row, at) for row, at in records if _is(row, "document")]
+    if not found:
+        problem = "no documents in this manifest of paperless-ngx; export without --split-manifest"
+        raise InputError(f"{where}: {problem}")
+    for row, at in found:
+        place = f"{where}, document {str(row.get('pk'))[:40]}"
+        holder = next((begin for key, begin, _ in json_members(text, at) if key == "fields"), at)
+        fields = row.get("fields")
+        if not isinstance(fields, Mapping):
+            raise InputError(f"{place}: fields must be an object")
+        yield Tagged(
+            tags=_tag_list(
+                text, holder, lambda pk: names.get(_dump(pk), _dump(pk)), lambda tag: numbers[tag], place
+            ),
+            id=str(row.get("pk")),
+            title=_text(fields.get("title")),
+            text=_text(fields.get("content")),
+            date=_text(fields.get("created")),
+        )
+
+
+def write_paperless(text: str, where: str, lists: Mapping[int, Sequence[str]]) -> str:
+    """Return a manifest in which some documents have other tags; new tags get a record of their own."""
+    begin = _start(text, where)
+    records = list(_objects(text, begin, (None,), where))
+    tags = [row for row, _ in records if _is(row, "tag")]
+    known = {clean_name(str(_of(row.get("fields"), "name"))) for row in tags}
+    wanted = dict.fromkeys(tag for of_doc in lists.values() for tag in of_doc)
+    first = 1 + max([row["pk"] for row in tags if isinstance(row.get("pk"), int)], default=0)
+    new = [tag for tag in wanted if clean_name(tag) not in known]
+    fresh = [
+        {"model": "documents.tag", "pk": pk, "fields": {"name": tag}} for pk, tag in enumerate(new, first)
+    ]
+    at = records[0][1]
+    margin = text[begin + 1 : at]
+    written = "".join(json.dumps(row, ensure_ascii=text.isascii()) + f",{margin}" for row in fresh)
+    return write_tagged(find_paperless, text[:at] + written + text[at:], where, lists)
+
+
+class _Writer:
+    """Writes a tag as it is first written in a file; one that the file does not have, as JSON."""
+
+    def __init__(self, text: str, dump: Callable[..., str]) -> None:
+        self.known: dict[str, str] = {}
+        self._dump, self._ascii = dump, text.isascii()
+
+    def __call__(self, tag: str) -> str:
+        return self.known.get(tag) or self._dump(tag, ensure_ascii=self._ascii)
+
+
+def _start(text: str, where: str) -> int:
+    """Return where the JSON value of a file begins; what is not valid is an `InputError`."""
+    try:
+        json.loads(text)
+    except RecursionError:
+        raise InputError(f"{where}: nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{where}: not valid JSON ({json_problem(error)})") from None
+    return len(text) - len(text.lstrip())
+
+
+def _objects(
+    text: str, at: int, path: tuple[str | None, ...], where: str
+) -> Iterator[tuple[dict[str, Any], int]]:
+    """Yield the objects at a path of keys, in which None stands for every element, and where they begin."""
+    if path:
+        for key, begin, _ in json_members(text, at):
+            if path[0] in (None, key):
+                yield from _objects(text, begin, path[1:], where)
+        return
+    value, _ = _decode(text, at)
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: each document must be an object, not {type(value).__name__}")
+    yield value, at
+
+
+def _tag_list(
+    text: str, at: int, name_of: Callable[[Any], Any], write: Callable[[str], str], where: str
+) -> TagList:
+    """Return the list `tags` of the object that begins at a place."""
+    places = {key: (begin, end) for key, begin, end in json_members(text, at)}
+    if "tags" not in places:
+        last = max((end for _, end in places.values()), default=at + 1)
+        return TagList([], [], last, last, write, ", ", f'{", " if places else ""}"tags": [', "]")
+    begin, end = places["tags"]
+    if text[begin:end] == "null":
+        return TagList([], [], begin, end, write, ", ", "[", "]")
+    spans = [(first, last) for _, first, last in json_members(text, begin)]
+    tags = [name_of(_decode(text, first)[0]) for first, _ in spans]
+    if text[begin] != "[" or not all(isinstance(tag, str) for tag in tags):
+        raise InputError(f"{where}: tags must be a list of tags with names")
+    if isinstance(write, _Writer):
+        for tag, (first, last) in zip(tags, spans, strict=True):
+            write.known.setdefault(clean_name(tag), text[first:last])
+    margin = text[begin + 1 : spans[0][0]] if spans else ""
+    between = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else f",{margin}"
+    return TagList(tags, spans, begin + 1, end - 1, write, between)
+
+
+def _of(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else None
+
+
+def _is(row: Mapping[str, Any], model: str) -> bool:
+    return row.get("model") == f"documents.{model}"
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
