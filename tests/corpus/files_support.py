@@ -221,6 +221,59 @@ def openalex() -> list[Any]:
     return found
 
 
+def _karakeep(rows: list[Any]) -> Any:
+    import datetime
+
+    marks = []
+    for row in rows:
+        noon = datetime.datetime.fromisoformat(f"{row['date']}T12:00:00+00:00")
+        content = {"type": "link", "url": row["url"]}
+        mark = {"createdAt": noon.timestamp(), "title": row["title"], "tags": row["author"]}
+        marks.append(mark | {"content": content, "note": row["abstract"]})
+    return {"bookmarks": marks, "lists": []}
+
+
+def _linkwarden(rows: list[Any]) -> Any:
+    links = []
+    for row in rows:
+        tags = [{"id": at, "name": name} for at, name in enumerate(row["author"])]
+        link = {"id": row["id"], "name": row["title"], "description": row["abstract"], "tags": tags}
+        links.append(link | {"url": row["url"], "createdAt": f"{row['date']}T10:00:00.000Z"})
+    return {"username": "ann", "collections": [{"name": "all", "links": links}], "pinnedLinks": []}
+
+
+def _paperless(rows: list[Any]) -> Any:
+    names = sorted(PLAIN)
+    records: list[Any] = [
+        {"model": "documents.tag", "pk": at, "fields": {"name": name}} for at, name in enumerate(names)
+    ]
+    for at, row in enumerate(rows):
+        tags = [names.index(name) for name in row["author"]]
+        fields = {"title": row["title"], "content": row["abstract"], "tags": tags, "created": row["date"]}
+        records.append({"model": "documents.document", "pk": at, "fields": fields})
+    return records
+
+
+def _bookmarks(place: Path) -> Path:
+    marks = _karakeep(ROWS)["bookmarks"]
+    lines = ["<!DOCTYPE NETSCAPE-Bookmark-file-1>", "<DL><p>"]
+    for mark in marks:
+        given = f'HREF="{mark["content"]["url"]}" ADD_DATE="{mark["createdAt"]:.0f}"'
+        lines.append(f'<DT><A {given} TAGS="{",".join(mark["tags"])}">{mark["title"]}</A>')
+        lines.append(f"<DD>{mark['note']}")
+    (place / "a.html").write_text("\n".join(lines), encoding="utf-8")
+    return place / "a.html"
+
+
+def _vault(place: Path) -> Path:
+    (place / "vault").mkdir()
+    for row in ROWS:
+        front = f"---\ntags: [{', '.join(row['author'])}]\ndate: {row['date']}\n---\n"
+        text = f"{front}# {row['title']}\n\n{row['abstract']}\n"
+        (place / "vault" / f"{row['id']}.md").write_text(text, encoding="utf-8")
+    return place / "vault"
+
+
 def _sqlite(place: Path) -> Path:
     with sqlite3.connect(place / "a.sqlite") as connection:
         _frame().to_sql("papers", connection, index=False)
@@ -550,6 +603,11 @@ KINDS: dict[str, Kind] = {
     ),
     "folder of Markdown with a table": Kind(_folder(".md", metadata=True), {}, PLAIN),
     "folder of PDF of fpdf2": Kind(_pdf, {}, set(), TITLES, False, False),
+    "karakeep": Kind(_json("a.json", _karakeep), {}, PLAIN),
+    "Linkwarden": Kind(_json("a.json", _linkwarden), {}, PLAIN),
+    "paperless-ngx": Kind(_json("manifest.json", _paperless), {}, PLAIN, urls=False),
+    "bookmarks": Kind(_bookmarks, {}, PLAIN, suffix=".html"),
+    "vault of Markdown": Kind(_vault, {}, PLAIN, urls=False, notice="front matter"),
     "Annif, folder with .key": Kind(_folder(".txt", ".key"), {}, PLAIN, STEMS, False, False),
     "Annif, folder with .tsv": Kind(_folder(".txt", ".tsv"), {}, PLAIN, STEMS, False, False),
     "Annif, TSV": Kind(_text("a.tsv", _subjects), {}, URIS, **BARE),

@@ -16,8 +16,12 @@ from tagged_support import WRITE, karakeep, paperless, rows
 import tagtopics as tt
 from tagtopics.analysis.audit.changes import Change, write_changes
 from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
-from tagtopics.corpus.formats.registry import FORMATS, load_layers
+from tagtopics.cli import main
+from tagtopics.corpus.formats.registry import FORMATS, find_source, load_layers
 from tagtopics.errors import InputError
+from tagtopics.readers.bookmarks import find_bookmarks
+from tagtopics.readers.exports import find_karakeep, find_linkwarden
+from tagtopics.readers.vault import find_note
 
 load_layers()
 pytestmark = pytest.mark.filterwarnings("ignore::tagtopics.errors.CorpusWarning")
@@ -42,7 +46,7 @@ def tags_of(corpus: tt.Corpus) -> dict[str, set[str]]:
 
 @pytest.mark.parametrize("name", WRITE)
 def test_documents_have_titles_texts_dates_and_tags(tmp_path: Path, name: str) -> None:
-    corpus = tt.read_corpus(WRITE[name](tmp_path), min_df=1)
+    corpus = tt.read_corpus(WRITE[name](tmp_path))
     assert any("text from title and text" in notice for notice in corpus.notices)
     assert corpus.titles is not None
     assert {"bread", "galaxy", "naïve"} <= set(corpus.vocabulary)
@@ -74,8 +78,6 @@ def test_documents_have_titles_texts_dates_and_tags(tmp_path: Path, name: str) -
 
 
 def test_formats_are_recognised(tmp_path: Path) -> None:
-    from tagtopics.corpus.formats.registry import find_source
-
     for name, write in WRITE.items():
         place = tmp_path / name
         place.mkdir()
@@ -84,8 +86,9 @@ def test_formats_are_recognised(tmp_path: Path) -> None:
 
 def test_a_folder_with_a_table_of_metadata_is_no_vault(tmp_path: Path) -> None:
     folder = WRITE["vault"](tmp_path)
+    (folder / "picture.png").unlink()
     (folder / "metadata.csv").write_text("file,tags\nempty.md,x\n")
-    assert tt.read_corpus(folder).tag_names == ("x",)
+    assert find_source(folder, None)[1] == "texts"
 
 
 # ------------------------------------------------------------------------------------------------- writing
@@ -126,7 +129,7 @@ EXACT = [
     ("karakeep", '["baking","Bäckerei 🥐"]', '["Bäckerei 🥐","food"]'),
     ("karakeep ascii", '[\n    "baking",\n    "B\\u00e4ckerei', '[\n    "B\\u00e4ckerei'),
     ("linkwarden", '"tags":[{"id":1,"name":"baking","ownerId":1,"aiTag":false}],"url":"https://example.org/6"',
-     '"tags":[{"id":5,"name":"food","ownerId":1,"aiTag":false}],"url":"https://example.org/6"'),
+     '"tags":[{"id":6,"name":"food","ownerId":1,"aiTag":false}],"url":"https://example.org/6"'),
     ("paperless", '"tags": [\n        11\n      ],', '"tags": [\n        16\n      ],'),
     ("bookmarks", 'TAGS="baking,Bäckerei 🥐" PRIVATE', 'TAGS="Bäckerei 🥐,food" PRIVATE'),
     ("bookmarks", "tags='baking , food'", "tags='food'"),
@@ -248,18 +251,17 @@ def _write_any(kind: str, lists: list[list[str]], *, newline: str, ascii: bool) 
     return f"---{newline}tags:{listed}{newline}x: 1{newline}---{newline}text{newline}"
 
 
-@pytest.mark.parametrize("kind", ["karakeep", "linkwarden", "bookmarks", "vault"])
+ANY = ["karakeep", "linkwarden", "bookmarks", "vault"]
+
+
+@pytest.mark.parametrize("kind", ANY)
 @settings(max_examples=150, deadline=None)
 @given(lists=LISTS, fresh=NAMES, newline=st.sampled_from(["\n", "\r\n"]), ascii=st.booleans(), data=st.data())
 def test_any_tags(
     kind: str, lists: list[list[str]], fresh: str, newline: str, ascii: bool, data: st.DataObject
 ) -> None:
-    from tagtopics.readers import find_bookmarks, find_karakeep, find_linkwarden, find_note
-
-    finds: dict[str, Callable[..., Any]] = {
-        "karakeep": find_karakeep, "linkwarden": find_linkwarden, "bookmarks": find_bookmarks, "vault": find_note,
-    }  # fmt: skip
-    find, write = finds[kind], FORMATS[kind].write_tags
+    finds: list[Callable[..., Any]] = [find_karakeep, find_linkwarden, find_bookmarks, find_note]
+    find, write = finds[ANY.index(kind)], FORMATS[kind].write_tags
     assert write is not None
     text = _write_any(kind, lists, newline=newline, ascii=ascii)
     found = [list(one.tags.tags) for one in find(text, "x")]
@@ -283,8 +285,6 @@ def test_any_tags(
 
 @pytest.mark.parametrize("name", ["karakeep", "linkwarden", "paperless", "bookmarks", "vault"])
 def test_read_fit_audit_apply_read(tmp_path: Path, name: str) -> None:
-    from cli_running import run
-
     source = WRITE[name](tmp_path)
     corpus = tt.read_corpus(source)
     model = tt.LDA(n_topics=3, random_state=0).fit(corpus)
@@ -293,8 +293,7 @@ def test_read_fit_audit_apply_read(tmp_path: Path, name: str) -> None:
     changes = write_changes(found, tmp_path / "changes.csv")
     changes.write_text(changes.read_text("utf-8").replace("\n,", "\nyes,"), "utf-8")
     out = tmp_path / f"out{source.suffix}"
-    result = run("apply", str(changes), str(source), "--out", str(out))
-    assert result.exit_code == 0, result.stderr
+    assert main(["apply", str(changes), str(source), "--out", str(out)]) == 0
     before, after = tags_of(corpus), tags_of(tt.read_corpus(out))
     for one in found:
         assert one.document is not None
@@ -302,17 +301,17 @@ def test_read_fit_audit_apply_read(tmp_path: Path, name: str) -> None:
     assert after == before
 
 
-# ---------------------------------------------------------------------------------------------- malformed files
+# ----------------------------------------------------------------------------------------------- malformed
 
 
-DEEP = "[" * 200_000
+DEEP, HEAD = "[" * 200_000, "<!DOCTYPE NETSCAPE-Bookmark-file-1>"
 MALFORMED = [
     ("k.json", "karakeep", "", "not valid JSON"),
     ("k.json", "karakeep", '{"bookmarks": [', "not valid JSON"),
     ("k.json", "karakeep", '{"bookmarks": []}', "no documents"),
     ("k.json", "karakeep", '{"bookmarks": [1]}', "each document must be an object"),
-    ("k.json", "karakeep", '{"bookmarks": [{"title": "x", "tags": "a"}]}', "bookmark 0: tags must be a list"),
-    ("k.json", "karakeep", '{"bookmarks": [{"title": "x", "tags": [{}]}]}', "bookmark 0: tags must be a list"),
+    ("k.json", "karakeep", '{"bookmarks": [{"title": "x", "tags": "a"}]}', "bookmark 0: tags must be"),
+    ("k.json", "karakeep", '{"bookmarks": [{"title": "x", "tags": [{}]}]}', "bookmark 0: tags must be"),
     ("k.json", "karakeep", '{"bookmarks": [{"tags": ["a"], "createdAt": 1e400}]}', "no document has a title"),
     ("k.json", "karakeep", '{"bookmarks": ' + DEEP, "nested too deeply|not valid JSON"),
     ("l.json", "linkwarden", '{"collections": {"links": 1}}', "no documents"),
@@ -320,37 +319,45 @@ MALFORMED = [
     ("m.json", "paperless", DEEP, "nested too deeply|not valid JSON"),
     ("m.json", "paperless", '[{"model": "documents.tag", "pk": 1}]', "--split-manifest"),
     ("m.json", "paperless", '[{"model": "documents.document", "pk": [1]}]', "fields must be an object"),
-    ("m.json", "paperless", '[{"model": "documents.document", "pk": 1, "fields": {"tags": 1}}]', "tags must be"),
+    ("m.json", "paperless", '[{"model": "documents.document", "pk": 1, "fields": {"tags": 1}}]', "tags must"),
     ("b.html", "bookmarks", "<html><a href='x'>y</a></html>", "no file of bookmarks"),
-    ("b.html", "bookmarks", "<!DOCTYPE NETSCAPE-Bookmark-file-1>" + "<A '" * 100_001, "no documents"),
-    ("b.html", "bookmarks", "<!DOCTYPE NETSCAPE-Bookmark-file-1>" + "<!--<A HREF=x>" * 100_000, "no documents"),
+    ("b.html", "bookmarks", HEAD + "<A '" * 100_001, "no documents"),
+    ("b.html", "bookmarks", HEAD + "<!--<A HREF=x>" * 100_000, "no documents"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "kind", "text", "problem"), MALFORMED)
-def test_malformed_files(tmp_path: Path, name: str, kind: str, text: str, problem: str) -> None:
-    from cli_running import run
-
+def test_malformed_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, kind: str, text: str, problem: str
+) -> None:
     (tmp_path / name).write_text(text)
     with pytest.raises(InputError, match=problem) as error:
         tt.read_corpus(tmp_path / name, format=kind)
     assert "\n" not in str(error.value)
     (tmp_path / "c.csv").write_text("accept,change,tag,other\nyes,merge,a,b\n")
-    given = (str(tmp_path / "c.csv"), str(tmp_path / name), "--format", kind, "--out", str(tmp_path / "out"))
-    result = run("apply", *given)
-    assert result.exit_code == 2
+    given = [str(tmp_path / "c.csv"), str(tmp_path / name), "--format", kind, "--out", str(tmp_path / "out")]
+    assert main(["apply", *given]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) <= 2
     assert not (tmp_path / "out").exists()
 
 
 def test_hostile_text_takes_linear_time() -> None:
-    from tagtopics.readers import find_bookmarks, find_note
-
     many = 200_000
-    head = "<!DOCTYPE NETSCAPE-Bookmark-file-1><A HREF=x TAGS='"
-    assert len(list(find_bookmarks(head + " " * many + "'>x</A><DD>" + "<b>x" * many, "x"))) == 1
-    for front in ("tags: [" + "a " * many, "tags:" + " " * many + "x #", "tags:\n" + "- a" + " " * many + "b\n",
-                  "tags: [" + " \n" * many, "tags:\n" + "\n" * many, "tags: '" + "''" * many):  # fmt: skip
-        assert len(list(find_note(f"---\n{front}\n---\n", "x"))) == 1
+    assert (
+        len(list(find_bookmarks(HEAD + "<A HREF=x TAGS='" + " " * many + "'>x</A><DD>" + "<b>x" * many, "x")))
+        == 1
+    )
+    spaces = " " * many
+    fronts = [
+        f" [{'a ' * many}",
+        f"{spaces}x #",
+        f"\n- a{spaces}b\n",
+        f" [{spaces}\n",
+        "\n" * many,
+        "'" * many,
+    ]
+    for front in fronts:
+        assert len(list(find_note(f"---\ntags:{front}\n---\n", "x"))) == 1
 
 
 def test_lines_and_pk_of_any_type(tmp_path: Path) -> None:
