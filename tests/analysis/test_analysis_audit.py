@@ -32,8 +32,8 @@ def test_findings_are_sorted_and_complete(papers: tuple[tt.Corpus, Any]) -> None
         for finding in mine:
             assert 0.05 <= finding.score <= 1
             assert finding.tag in corpus.tag_names
-            assert (finding.document is not None) == (kind in ("doubtful", "missing"))
-            assert (finding.other is not None) == (kind in ("duplicate", "inseparable"))
+            assert (finding.document is not None) == (kind in ("doubtful", "missing", "implied"))
+            assert (finding.other is not None) == (kind in ("duplicate", "inseparable", "implied"))
             if finding.row is not None:
                 assert corpus.ids[finding.row] == finding.document
                 has = finding.tag in corpus.tags_of(finding.row)

@@ -1,4 +1,4 @@
-"""Audit the tags of a collection: doubtful, missing, duplicate, dead, broad and inseparable tags."""
+"""Audit the tags of a collection: what may be wrong with each tagging, and with each tag."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tagtopics.analysis.audit.changes import KINDS, Change, Finding
 from tagtopics.analysis.audit.duplicates import Scored, duplicate_tags
 from tagtopics.analysis.audit.names import NameWords, differ_in_words, name_words
 from tagtopics.analysis.audit.taggings import Taggings, collect_taggings, doubtful_taggings, missing_taggings
+from tagtopics.analysis.audit.usage import implied_tags, single_tags
 from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import bare_name, kind_of
@@ -71,6 +72,8 @@ def audit(
         "duplicate": lambda: duplicate_tags(corpus, names),
         "broad": lambda: _broad_tags(corpus, doc_topic),
         "inseparable": lambda: _inseparable_tags(corpus, names),
+        "implied": lambda: implied_tags(corpus),
+        "single": lambda: single_tags(corpus),
     }
     if {"doubtful", "missing", "dead"} & set(kinds):
         recommender = _recommender_for(model, corpus, counts, doc_topic)
@@ -85,11 +88,17 @@ def audit(
         if kind in kinds and kind in search:
             found += _findings(kind, search[kind](), corpus, reasons, min_score, n_words)
     on_progress(1.0)
-    known = {(change.change, change.document, frozenset((change.tag, change.other))) for change in refused}
-    found = [f for f in found if (f.change, f.document, frozenset((f.tag, f.other))) not in known]
+    known = {_key(change) for change in refused}
+    twice = known | {_key(one) for one in found if one.kind == "missing"}
+    found = [one for one in found if _key(one) not in (twice if one.kind == "implied" else known)]
     thesaurus = _thesaurus_of(model, corpus)
     labels = {} if thesaurus is None else thesaurus.labels(corpus.tag_names)
     return [replace(one, name=labels.get(one.tag), other_name=labels.get(one.other)) for one in found]
+
+
+def _key(one: Finding | Change) -> tuple[str, str | None, frozenset[str | None]]:
+    """Return what makes two changes the same."""
+    return one.change, one.document, frozenset((one.tag, one.other if one.document is None else None))
 
 
 def _thesaurus_of(model: TopicModel, corpus: Corpus) -> Any:
@@ -146,6 +155,8 @@ def _findings(
         if len(scored.docs):
             doc = int(scored.docs[i])
             about = {"document": corpus.ids[doc], "row": doc}
+            if len(scored.others):
+                about["other"] = corpus.tag_names[scored.others[i]]
             words, documents = reasons.of_tagging(tag, doc, n_words, lacking=kind == "doubtful")
         elif len(scored.others):
             other = int(scored.others[i])

@@ -28,6 +28,8 @@ CHANGES = {
     "dead": "drop",
     "broad": "drop",
     "inseparable": "merge",
+    "implied": "add",
+    "single": "drop",
 }
 """The kinds of findings in the order of reports, and the change that each proposes.
 
@@ -53,12 +55,13 @@ class Finding(Record):
             `duplicate`, changes with a higher score are more often right; for `dead`, how often a tag on
             random documents has words as telling, less for few documents; for `broad`, the share of all
             documents with the tag times the overlap of their topics with those of the collection; for
-            `inseparable`, (n + 1) / (n + 2) for n documents.
+            `inseparable`, (n + 1) / (n + 2) for n documents; for `implied`, (m + 1) / (n + 2) for m of n
+            documents; for `single`, the share of other tags among those of the document.
         document: the id of the document, None if the finding is about the whole collection.
         row: the row of the document in the corpus, None likewise.
-        other: the other tag of two, None if there is one.
-        words: for `doubtful`, words typical of the tag that the document lacks; for `missing`, those that it
-            has; else words that the documents of the tag, or of both tags, have in common.
+        other: the other tag of two, None if there is one; for `implied`, the tag that implies this one.
+        words: for `doubtful`, words typical of the tag that the document lacks; for `missing` and `implied`,
+            those that it has; else words that the documents of the tag, or of both tags, have in common.
         documents: ids of documents to compare with.
         name: the name of the tag in the thesaurus, None without one.
         other_name: the name of the other tag, likewise.

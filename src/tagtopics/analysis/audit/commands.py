@@ -36,6 +36,8 @@ _TITLES = {
     "dead": "Tags without telling words: drop?",
     "broad": "Broad tags: drop?",
     "inseparable": "Tags that only occur together: merge?",
+    "implied": "Tags that another tag implies: add?",
+    "single": "Tags on a single document: drop?",
 }
 
 
@@ -47,8 +49,8 @@ def audit_command(
     output: OutputOptions,
     kind: Annotated[
         list[str] | None,
-        option("doubtful, missing, duplicate, dead, broad or inseparable; repeat for several.",
-               default="all", metavar="KIND"),
+        option("doubtful, missing, duplicate, dead, broad, inseparable, implied or single; repeat for "
+               "several.", default="all", metavar="KIND"),
     ] = None,
     limit: LimitOption = 10,
     min_score: Annotated[
@@ -100,7 +102,9 @@ def audit_command(
 def apply_command(
     changes: Annotated[str, argument("A CSV file of changes written by `audit`.", "CHANGES")],
     source: Annotated[
-        str, argument("The collection: a file (.jsonl .csv .tsv .parquet) or a matrix folder.", "INPUT")
+        str,
+        argument("The collection: a table (.jsonl .csv .tsv .parquet), bookmarks (.json .html), a manifest "
+                 "of paperless-ngx, a folder of Markdown notes or a matrix folder.", "INPUT"),
     ],
     columns: ColumnOptions,
     output: OutputOptions,

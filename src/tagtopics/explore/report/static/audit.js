@@ -8,6 +8,8 @@ const AUDIT_KINDS = {
   dead: ["Tags without telling words", "A high score: random documents have words as telling."],
   broad: ["Broad tags", "The tag is on many documents of all topics. The score is no probability."],
   inseparable: ["Tags that only occur together", "A high score: the next document with one is likely to have both."],
+  implied: ["Tags that another tag implies", "A high score: the next document with the other tag is likely to have this one."],
+  single: ["Tags on a single document", "A high score: the document has many other tags."],
 };
 const AUDIT_VERBS = { remove: "Remove", add: "Add", merge: "Merge", drop: "Drop" };
 const AUDIT_COLUMNS = ["accept", "change", "document", "row", "tag", "other", "kind", "score", "words"];
@@ -136,7 +138,7 @@ function findingRow(i, counts) {
   const found = audit.findings[i];
   const text = {
     remove: () => rich`Remove ${namedTag(found.tag)} from ${namedDocument(found)}`,
-    add: () => rich`Add ${namedTag(found.tag)} to ${namedDocument(found)}`,
+    add: () => rich`Add ${namedTag(found.tag)} to ${namedDocument(found)}${found.other ? rich`, which has ${namedTag(found.other)}` : ""}`,
     merge: () => rich`Merge ${namedTag(found.other)} into ${namedTag(found.tag)}`,
     drop: () => rich`Drop ${namedTag(found.tag)} from all documents`,
   }[found.change]();
