@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ FINDINGS = [
     Finding("missing", 'place:"new", =SUM(1)\n', 0.7, "text 2", 2, words=("salt",)),
     Finding("duplicate", "place:sea", 0.6, other="place:garden"),
     Finding("dead", HOSTILE[0], 0.2),
+    Finding("implied", "place:garden", 0.8, "text 0", 0, other="place:sea"),
+    Finding("single", "place:sea", 0.5),
 ]
 
 
@@ -62,7 +65,7 @@ def test_answers_become_changes_that_apply(watched: Watched, corpus: tt.Corpus, 
     page.click(".audit-findings > li:nth-child(2) [data-answer=no]")
     page.select_option("#audit-kind", "duplicate")
     page.click(".audit-findings [data-answer=yes]")
-    assert "2 accepted, 1 refused, of 5 findings" in page.inner_text(".audit-counts")
+    assert "2 accepted, 1 refused, of 7 findings" in page.inner_text(".audit-counts")
     path = tmp_path / "changes.csv"
     path.write_text(exported(page), encoding="utf-8")
     changes, n_refused = read_changes(path)
@@ -70,11 +73,18 @@ def test_answers_become_changes_that_apply(watched: Watched, corpus: tt.Corpus, 
         ("remove", "place:sea", 0, None),
         ("merge", "place:sea", None, "place:garden"),
     ]
-    assert n_refused == 3
+    assert n_refused == 5
     assert isinstance(changes[0], Change)
     fixed = apply_changes(corpus, changes)
     assert "place:garden" not in fixed.tag_names
     assert "place:sea" not in fixed.tags_of(0)
+
+
+def test_an_implied_tag_is_shown_with_the_tag_that_implies_it(watched: Watched) -> None:
+    page = opened(watched, "#/audit?kind=implied")
+    assert re.search(
+        r"^Add .*garden.* to .*, which has .*sea", page.inner_text(".audit-what").replace("\n", " ")
+    )
 
 
 def test_export_is_the_file_that_audit_writes(watched: Watched, tmp_path: Path) -> None:
@@ -101,7 +111,7 @@ def test_answers_are_kept_and_taken_back(watched: Watched) -> None:
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 def test_page_is_accessible(browser: Any, address: str, scheme: str) -> None:
     watched = Watched(browser, address, color_scheme=scheme)
-    for kind in ("doubtful", "missing", "duplicate", "dead"):
+    for kind in ("doubtful", "missing", "duplicate", "dead", "implied", "single"):
         page = opened(watched, f"#/audit?kind={kind}")
         page.click(".audit-findings [data-answer=yes]")
         assert watched.problems() == [], kind
