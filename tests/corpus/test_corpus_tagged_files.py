@@ -202,7 +202,9 @@ def test_tags_that_are_no_list_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes" / "b.md").write_text("---\ntags: [x]\n---\nwords")
     for value in ("{a: 1}", "\n  a: 1", "|\n  old", "[a, [b]]", "[a", '"a\\q"', "\n  - a: 1", "*anchor"):
         (tmp_path / "notes" / "a.md").write_text(f"---\ntags: {value}\n---\nwords")
-        assert tt.read_corpus(tmp_path / "notes").tag_names == ("x",)
+        corpus = tt.read_corpus(tmp_path / "notes")
+        assert corpus.tag_names == ("x",)
+        assert any("1 notes have tags that are no list" in line for line in corpus.notices)
         with pytest.raises(InputError, match=r"a\.md: the tags .* cannot be changed.*nothing was written$"):
             rewrite(tmp_path / "notes", tmp_path / "out", [Change("add", "new", "a.md")])
         assert not (tmp_path / "out").exists()
@@ -215,6 +217,38 @@ def test_tags_that_a_format_cannot_hold_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="only the column 'tags'"):
         rewrite(source, tmp_path / "out", [], TagColumns("title"))
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_is_never_replaced(tmp_path: Path) -> None:
+    source = WRITE["vault"](tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "a.txt").touch()
+    for target in (tmp_path / "mine", source, source / "in"):
+        with pytest.raises(InputError, match="choose"):
+            rewrite(source, target, CHANGES, overwrite=True)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["a.txt"]
+
+
+def test_permissions_and_links_of_a_folder_are_kept(tmp_path: Path) -> None:
+    source = WRITE["vault"](tmp_path)
+    (source / "note 00.md").chmod(0o600)
+    source.chmod(0o750)
+    rewrite(source, tmp_path / "out", CHANGES)
+    modes = [path.stat().st_mode & 0o777 for path in (tmp_path / "out", tmp_path / "out" / "note 00.md")]
+    assert modes == [0o750, 0o600]
+    assert (tmp_path / "out" / "link.md").is_symlink()
+
+
+def test_a_number_without_a_tag_is_kept(tmp_path: Path) -> None:
+    value = [{"model": "documents.tag", "pk": 1, "fields": {"name": "a"}}]
+    for pk, tags in enumerate(([1, 99], [])):
+        fields = {"title": "some title", "tags": tags}
+        value.append({"model": "documents.document", "pk": pk, "fields": fields})
+    (tmp_path / "m.json").write_text(json.dumps(value))
+    changes = [Change("merge", "b", other="a"), Change("add", "99", row=1)]
+    rewrite(tmp_path / "m.json", tmp_path / "o.json", changes)
+    new = json.loads((tmp_path / "o.json").read_text())
+    assert [row["fields"].get("tags", row["fields"].get("name")) for row in new] == ["b", "a", [99, 2], [99]]
 
 
 def test_a_new_tag_of_paperless_gets_a_record(tmp_path: Path) -> None:

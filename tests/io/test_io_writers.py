@@ -44,7 +44,7 @@ KNOWN = {
     "bp/checkpoint.py": {"save_file"},
     "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir"},
     "analysis/audit/changes.py": {"write_bytes"},
-    "analysis/audit/rewrite.py": {"GzipFile", "open", "save_npz", "copy"},
+    "analysis/audit/rewrite.py": {"GzipFile", "open", "save_npz", "copy", "copytree"},
     "analysis/plots.py": {"savefig"},
     "explore/record/export.py": {"open", "write_text"},
     "scale/format.py": {"write_text"},

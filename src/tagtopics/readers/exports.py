@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tagtopics.corpus.text import clean_name
@@ -12,7 +13,7 @@ from tagtopics.errors import InputError, json_problem
 from tagtopics.readers.tagged import Tagged, TagList, day_of, lines_of, write_tagged
 
 _MARK = re.compile(r"[ \t\r\n]*+[\[{,:]?+[ \t\r\n]*+")
-_decode, _dump = json.JSONDecoder().raw_decode, json.dumps
+_decode = json.JSONDecoder().raw_decode
 
 
 def export_kind(value: Any) -> str | None:
@@ -53,57 +54,68 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
+class _Known(dict[str, str]):
+    """How each tag is written in a file; one that the file does not have, as `dump` writes it."""
+
+    def __init__(self, dump: Callable[[Any], str]) -> None:
+        self._dump = dump
+
+    def __missing__(self, tag: str) -> str:
+        return self._dump(tag)
+
+
 def find_karakeep(text: str, where: str) -> Iterator[Tagged]:
     """Yield the bookmarks of an export of karakeep, formerly hoarder."""
-    write = _Writer(text, json.dumps)
+    known = _Known(_dumper(text))
     for n, (row, at) in enumerate(_objects(text, _start(text, where), ("bookmarks", None), where)):
-        content = row.get("content")
-        content = content if isinstance(content, Mapping) else {}
+        content, url = row.get("content"), _text(_of(row.get("content"), "url"))
         yield Tagged(
-            tags=_tag_list(text, at, lambda tag: tag, write, f"{where}, bookmark {n}"),
-            id=_text(content.get("url")),
+            tags=_tag_list(text, at, lambda tag: tag, known, f"{where}, bookmark {n}"),
+            id=url,
             title=_text(row.get("title")),
-            text=lines_of(content.get("text"), row.get("note")),
+            text=lines_of(_of(content, "text"), row.get("note")),
             date=day_of(row.get("createdAt")),
-            url=_text(content.get("url")),
+            url=url,
         )
 
 
 def find_linkwarden(text: str, where: str) -> Iterator[Tagged]:
     """Yield the links of an export of Linkwarden, of all collections."""
-    write = _Writer(text, lambda tag, **style: json.dumps({"name": tag}, **style))
+    dump = _dumper(text)
+    known = _Known(lambda tag: dump({"name": tag}))
     path = ("collections", None, "links", None)
     for n, (row, at) in enumerate(_objects(text, _start(text, where), path, where)):
-        named = row.get("id")
+        named, url = row.get("id"), _text(row.get("url"))
         yield Tagged(
-            tags=_tag_list(text, at, lambda tag: _of(tag, "name"), write, f"{where}, link {n}"),
-            id=_text(row.get("url")) if named is None else str(named),
+            tags=_tag_list(text, at, lambda tag: _of(tag, "name"), known, f"{where}, link {n}"),
+            id=url if named is None else str(named),
             title=_text(row.get("name")),
             text=lines_of(row.get("description"), row.get("textContent")),
             date=_text(row.get("createdAt")),
-            url=_text(row.get("url")),
+            url=url,
         )
 
 
 def find_paperless(text: str, where: str) -> Iterator[Tagged]:
     """Yield the documents of `manifest.json` in an export of paperless-ngx."""
     records = list(_objects(text, _start(text, where), (None,), where))
-    names = {_dump(row.get("pk")): _of(row.get("fields"), "name") for row, _ in records if _is(row, "tag")}
-    numbers = {clean_name(name): number for number, name in names.items() if isinstance(name, str)}
-    found = [(row, at) for row, at in records if _is(row, "document")]
+    names = {json.dumps(row.get("pk")): _of(row.get("fields"), "name") for row, _ in records if _is_tag(row)}
+    known = _Known(json.dumps)
+    known.update((clean_name(name), number) for number, name in names.items() if isinstance(name, str))
+
+    def name_of(number: Any) -> Any:
+        return names.get(json.dumps(number), json.dumps(number))
+
+    found = [(row, at) for row, at in records if row.get("model") == "documents.document"]
     if not found:
-        problem = "no documents in this manifest of paperless-ngx; export without --split-manifest"
-        raise InputError(f"{where}: {problem}")
+        raise InputError(f"{where}: no documents in this manifest; export it without --split-manifest")
     for row, at in found:
-        place = f"{where}, document {str(row.get('pk'))[:40]}"
-        holder = next((begin for key, begin, _ in json_members(text, at) if key == "fields"), at)
-        fields = row.get("fields")
+        fields, place = row.get("fields"), f"{where}, document {str(row.get('pk'))[:40]}"
         if not isinstance(fields, Mapping):
             raise InputError(f"{place}: fields must be an object")
+        holder = next(begin for key, begin, _ in json_members(text, at) if key == "fields")
         yield Tagged(
-            tags=_tag_list(
-                text, holder, lambda pk: names.get(_dump(pk), _dump(pk)), lambda tag: numbers[tag], place
-            ),
+            tags=_tag_list(text, holder, name_of, known, place),
             id=str(row.get("pk")),
             title=_text(fields.get("title")),
             text=_text(fields.get("content")),
@@ -112,32 +124,22 @@ def find_paperless(text: str, where: str) -> Iterator[Tagged]:
 
 
 def write_paperless(text: str, where: str, lists: Mapping[int, Sequence[str]]) -> str:
-    """Return a manifest in which some documents have other tags; new tags get a record of their own."""
-    begin = _start(text, where)
+    """Return a manifest in which some documents have other tags; a new tag gets a record of its own."""
+    begin, dump = _start(text, where), _dumper(text)
     records = list(_objects(text, begin, (None,), where))
-    tags = [row for row, _ in records if _is(row, "tag")]
+    tags = [row for row, _ in records if _is_tag(row)]
     known = {clean_name(str(_of(row.get("fields"), "name"))) for row in tags}
+    known.update(clean_name(tag) for one in find_paperless(text, where) for tag in one.tags.tags)
     wanted = dict.fromkeys(tag for of_doc in lists.values() for tag in of_doc)
-    first = 1 + max([row["pk"] for row in tags if isinstance(row.get("pk"), int)], default=0)
     new = [tag for tag in wanted if clean_name(tag) not in known]
-    fresh = [
-        {"model": "documents.tag", "pk": pk, "fields": {"name": tag}} for pk, tag in enumerate(new, first)
-    ]
+    number = max((row["pk"] for row in tags if isinstance(row.get("pk"), int)), default=0)
     at = records[0][1]
-    margin = text[begin + 1 : at]
-    written = "".join(json.dumps(row, ensure_ascii=text.isascii()) + f",{margin}" for row in fresh)
-    return write_tagged(find_paperless, text[:at] + written + text[at:], where, lists)
-
-
-class _Writer:
-    """Writes a tag as it is first written in a file; one that the file does not have, as JSON."""
-
-    def __init__(self, text: str, dump: Callable[..., str]) -> None:
-        self.known: dict[str, str] = {}
-        self._dump, self._ascii = dump, text.isascii()
-
-    def __call__(self, tag: str) -> str:
-        return self.known.get(tag) or self._dump(tag, ensure_ascii=self._ascii)
+    fresh = ""
+    for tag in new:
+        number += 1
+        fresh += dump({"model": "documents.tag", "pk": number, "fields": {"name": tag}})
+        fresh += "," + text[begin + 1 : at]
+    return write_tagged(find_paperless, text[:at] + fresh + text[at:], where, lists)
 
 
 def _start(text: str, where: str) -> int:
@@ -166,11 +168,10 @@ def _objects(
     yield value, at
 
 
-def _tag_list(
-    text: str, at: int, name_of: Callable[[Any], Any], write: Callable[[str], str], where: str
-) -> TagList:
-    """Return the list `tags` of the object that begins at a place."""
+def _tag_list(text: str, at: int, name_of: Callable[[Any], Any], known: _Known, where: str) -> TagList:
+    """Return the list `tags` of the object that begins at a place; `known` gets its tags."""
     places = {key: (begin, end) for key, begin, end in json_members(text, at)}
+    write = known.__getitem__
     if "tags" not in places:
         last = max((end for _, end in places.values()), default=at + 1)
         return TagList([], [], last, last, write, ", ", f'{", " if places else ""}"tags": [', "]")
@@ -181,20 +182,23 @@ def _tag_list(
     tags = [name_of(_decode(text, first)[0]) for first, _ in spans]
     if text[begin] != "[" or not all(isinstance(tag, str) for tag in tags):
         raise InputError(f"{where}: tags must be a list of tags with names")
-    if isinstance(write, _Writer):
-        for tag, (first, last) in zip(tags, spans, strict=True):
-            write.known.setdefault(clean_name(tag), text[first:last])
+    for tag, (first, last) in zip(tags, spans, strict=True):
+        known.setdefault(clean_name(tag), text[first:last])
     margin = text[begin + 1 : spans[0][0]] if spans else ""
     between = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else f",{margin}"
     return TagList(tags, spans, begin + 1, end - 1, write, between)
+
+
+def _dumper(text: str) -> Callable[[Any], str]:
+    return partial(json.dumps, ensure_ascii=text.isascii())
 
 
 def _of(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, Mapping) else None
 
 
-def _is(row: Mapping[str, Any], model: str) -> bool:
-    return row.get("model") == f"documents.{model}"
+def _is_tag(row: Mapping[str, Any]) -> bool:
+    return row.get("model") == "documents.tag"
 
 
 def _text(value: Any) -> str | None:

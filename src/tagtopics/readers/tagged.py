@@ -30,6 +30,7 @@ class TagList:
         between: what divides a new tag from the one before.
         opening: what precedes a list without spans.
         closing: what follows it.
+        unread: whether the document has tags that cannot be read.
     """
 
     tags: Sequence[str]
@@ -40,6 +41,7 @@ class TagList:
     between: str
     opening: str = ""
     closing: str = ""
+    unread: bool = False
 
     def edited(self, text: str, wanted: Sequence[str]) -> str:
         """Return the list with the wanted tags: those to keep, in the order they have, then new ones."""

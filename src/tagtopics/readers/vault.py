@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
+from tagtopics.corpus.formats.text_files import open_bytes
 from tagtopics.corpus.formats.text_folders import METADATA_FILES, heading_of
 from tagtopics.errors import InputError
 from tagtopics.readers.tagged import Tagged, TagList, tagged_table, whole_text
@@ -42,15 +43,17 @@ def read_vault(folder: Path, options: FileOptions) -> Table:
     if not folder.is_dir():
         raise InputError(f"{folder}: not a folder; format vault is for folders of Markdown files")
     documents, notices = list[Tagged](), list[str]()
-    for path in sorted(_notes(folder), key=lambda path: path.as_posix()):
-        text, _, said = whole_text(path, options.encoding)
-        notices += said
+    for path in _notes(folder):
+        text, _, guessed = whole_text(path, options.encoding)
+        notices += guessed
         documents += find_note(text, str(path), path.relative_to(folder).as_posix())
-    notices = [
-        *notices[:1],
-        f"{folder.name}: tags are those of the front matter; #tags in the text are words",
-    ]
-    return tagged_table(folder, documents, notices)
+    unread = [one.id for one in documents if one.tags.unread]
+    said = [f"{folder.name}: tags are those of the front matter; #tags in the text are words", *notices[:1]]
+    if unread:
+        said.append(
+            f"{len(unread):,} notes have tags that are no list and not read; the first is {unread[0]!r}"
+        )
+    return tagged_table(folder, documents, said)
 
 
 def find_note(text: str, where: str, name: str = "") -> Iterator[Tagged]:
@@ -69,20 +72,15 @@ def find_note(text: str, where: str, name: str = "") -> Iterator[Tagged]:
     )
 
 
-def _notes(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*"):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if (
-            path.suffix.lower() in (".md", ".markdown")
-            and not hidden
-            and path.is_file()
-            and not path.is_symlink()
-        ):
-            yield path
+def _notes(folder: Path) -> list[Path]:
+    """Return the notes, without those in hidden folders, sorted by their paths."""
+    found = (path for path in folder.rglob("*.md") if path.is_file() and not path.is_symlink())
+    shown = (path for path in found if not re.search(r"(?:^|/)\.", path.relative_to(folder).as_posix()))
+    return sorted(shown, key=lambda path: path.as_posix())
 
 
 def _begins_with_tags(path: Path) -> bool:
-    with path.open("rb") as file:
+    with open_bytes(path) as file:
         text = file.read(_BEGINNING).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
     front = _FRONT.match(text)
     return front is not None and _TAGS.search(text, *front.span(1)) is not None
@@ -110,7 +108,7 @@ def _tag_list(text: str, front: re.Match[str] | None, where: str) -> TagList:
     elif value[0] not in "{|>&*!%@`":
         found = _in_words(value, text.index(value, key.end()))
     if found is None:  # they are left as they are
-        return TagList([], [], key.end(), key.end(), partial(_refuse, where), "")
+        return TagList([], [], key.end(), key.end(), partial(_refuse, where), "", unread=True)
     return found
 
 
