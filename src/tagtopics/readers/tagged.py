@@ -45,6 +45,8 @@ class TagList:
 
     def edited(self, text: str, wanted: Sequence[str]) -> str:
         """Return the list with the wanted tags: those to keep, in the order they have, then new ones."""
+        if list(wanted) == list(self.tags):
+            return text[self.begin : self.end]
         if not self.spans:
             return self.opening + self.between.join(map(self.write, wanted)) + self.closing
         pieces, n_kept, done = list[str](), 0, 0

@@ -27,6 +27,7 @@ _IN_BRACKETS = re.compile(
 _SCALAR = re.compile(rf"\s*+({_QUOTED})\s*+(?:\#.*)?")
 _COMMENT = re.compile(r"(?<!\S)#.*")
 _PLAIN = re.compile(r"[^\W\d_][\w/+.-]*(?: [\w/+.-]+)*")
+_NULL = ("", "~", "null")
 _WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
 _BEGINNING = 2**14
 
@@ -119,8 +120,8 @@ def _in_brackets(text: str, begin: int, end: int) -> TagList | None:
         match = _IN_BRACKETS.match(text, at, end)
         if match is None:
             return None
-        if match[1]:
-            tag = _value(item := match[1].rstrip())
+        if (item := (match[1] or "").rstrip()) not in _NULL:
+            tag = _value(item)
             if tag is None:
                 return None
             tags.append(tag)
@@ -132,22 +133,25 @@ def _in_brackets(text: str, begin: int, end: int) -> TagList | None:
 
 def _in_lines(text: str, begin: int, end: int, newline: str) -> TagList | None:
     """Read a list with one tag per line; a line begins with the end of the line before it."""
-    tags, spans, margin = list[str](), list[tuple[int, int]](), "  "
+    tags, spans, margins = list[str](), list[tuple[int, int]](), set[str]()
     for line in _LINE.finditer(text, begin, end):
         item = _ITEM.fullmatch(line[1])
         content = _without_comment(item[2] or "" if item else line[1])
-        if item and content:
-            tag = _value(content)
+        if item:
+            margins.add(item[1])
+            tag = "" if content in _NULL else _value(content)
             if tag is None:
                 return None
-            margin = item[1]
-            tags.append(tag)
-            spans.append(line.span())
+            if tag:
+                tags.append(tag)
+                spans.append(line.span())
         elif content:
-            if line[1][0] in " \t":  # no list
+            if line[1][0] in " \t" or ":" not in content:  # no list
                 return None
             break
-    last = spans[-1][1] if spans else begin
+    if len(margins) > 1:
+        return None
+    last, margin = spans[-1][1] if spans else begin, "".join(margins or "  ")
     return TagList(tags, spans, begin, last, partial(_write_item, f"{newline}{margin}- "), "")
 
 
@@ -157,7 +161,7 @@ def _in_words(value: str, begin: int) -> TagList | None:
     if whole is None:
         return None
     parts = whole.split(",") if "," in whole else whole.split()
-    tags = [part.strip() for part in parts if part.strip() and part.strip() not in ("~", "null")]
+    tags = [part.strip() for part in parts if part.strip() not in _NULL]
     return TagList(tags, [], begin, begin + len(value), partial(_write_item, ""), ", ", "[", "]")
 
 
