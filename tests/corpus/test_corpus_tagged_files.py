@@ -200,7 +200,18 @@ def test_the_first_tag_of_a_note(tmp_path: Path, old: str, new: str) -> None:
 def test_tags_that_are_no_list_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "b.md").write_text("---\ntags: [x]\n---\nwords")
-    for value in ("{a: 1}", "\n  a: 1", "|\n  old", "[a, [b]]", "[a", '"a\\q"', "\n  - a: 1", "*anchor"):
+    for value in (
+        "{a: 1}",
+        "\n  a: 1",
+        "|\n  old",
+        "[a, [b]]",
+        "[a",
+        '"a\\q"',
+        "\n  - a: 1",
+        "*anchor",
+        "a\n  b",
+        "\n  - a\n - b",
+    ):
         (tmp_path / "notes" / "a.md").write_text(f"---\ntags: {value}\n---\nwords")
         corpus = tt.read_corpus(tmp_path / "notes")
         assert corpus.tag_names == ("x",)

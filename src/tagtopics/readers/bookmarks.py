@@ -88,9 +88,8 @@ def _tag_list(text: str, mark: _Bookmark) -> TagList:
         if part.strip():
             spans.append((first + len(part) - len(part.lstrip()), first + len(part.rstrip())))
         first = comma.end() if comma else end
-    between = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else ","
     tags = [html.unescape(text[slice(*span)]) for span in spans]
-    return TagList(tags, spans, begin, end, html.escape, between)
+    return TagList(tags, spans, begin, end, html.escape, ",")
 
 
 def _plain(parts: list[str]) -> str | None:

@@ -185,8 +185,7 @@ def _tag_list(text: str, at: int, name_of: Callable[[Any], Any], known: _Known, 
     for tag, (first, last) in zip(tags, spans, strict=True):
         known.setdefault(clean_name(tag), text[first:last])
     margin = text[begin + 1 : spans[0][0]] if spans else ""
-    between = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else f",{margin}"
-    return TagList(tags, spans, begin + 1, end - 1, write, between)
+    return TagList(tags, spans, begin + 1, end - 1, write, f",{margin}")
 
 
 def _dumper(text: str) -> Callable[[Any], str]:

@@ -27,7 +27,7 @@ class TagList:
         begin: where the list begins, after what encloses it.
         end: where it ends.
         write: returns a tag as it is written in this list.
-        between: what divides a new tag from the one before.
+        between: what divides a new tag from the one before, if there are less than two to see it.
         opening: what precedes a list without spans.
         closing: what follows it.
         unread: whether the document has tags that cannot be read.
@@ -55,8 +55,9 @@ class TagList:
                 pieces.append(text[done if pieces else begin : end])
                 n_kept += 1
             done = end
+        between = text[self.spans[0][1] : self.spans[1][0]] if len(self.spans) > 1 else self.between
         for tag in wanted[n_kept:]:
-            pieces.append((self.between if pieces else "") + self.write(tag))
+            pieces.append((between if pieces else "") + self.write(tag))
         if not pieces:
             return ""
         return text[self.begin : self.spans[0][0]] + "".join(pieces) + text[self.spans[-1][1] : self.end]

@@ -26,6 +26,8 @@ _IN_BRACKETS = re.compile(
 )
 _SCALAR = re.compile(rf"\s*+({_QUOTED})\s*+(?:\#.*)?")
 _COMMENT = re.compile(r"(?<!\S)#.*")
+_NO_PLAIN = re.compile(r"[\[\]{},#&*!|>%@`]|[-?] |.*:(?: |$)")
+_CONTINUED = re.compile(r"\r?\n[ \t]++[^\s#]")
 _PLAIN = re.compile(r"[^\W\d_][\w/+.-]*(?: [\w/+.-]+)*")
 _NULL = ("", "~", "null")
 _WORDS = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
@@ -106,7 +108,7 @@ def _tag_list(text: str, front: re.Match[str] | None, where: str) -> TagList:
         found = _in_brackets(text, text.index("[", key.end()) + 1, front.end(1))
     elif not value:
         found = _in_lines(text, key.end() + len(line), front.end(1), newline)
-    elif value[0] not in "{|>&*!%@`":
+    elif not _CONTINUED.match(text, key.end() + len(line), front.end(1)):
         found = _in_words(value, text.index(value, key.end()))
     if found is None:  # they are left as they are
         return TagList([], [], key.end(), key.end(), partial(_refuse, where), "", unread=True)
@@ -127,12 +129,11 @@ def _in_brackets(text: str, begin: int, end: int) -> TagList | None:
             tags.append(tag)
             spans.append((match.start(1), match.start(1) + len(item)))
         at, last = match.end(), match[2]
-    between = text[spans[0][1] : spans[1][0]] if len(spans) > 1 else ", "
-    return TagList(tags, spans, begin, at, partial(_write_item, ""), between)
+    return TagList(tags, spans, begin, at, partial(_write_item, ""), ", ")
 
 
 def _in_lines(text: str, begin: int, end: int, newline: str) -> TagList | None:
-    """Read a list with one tag per line; a line begins with the end of the line before it."""
+    """Read a list with one tag per line, which includes the end of the line before, and comments above."""
     tags, spans, margins = list[str](), list[tuple[int, int]](), set[str]()
     for line in _LINE.finditer(text, begin, end):
         item = _ITEM.fullmatch(line[1])
@@ -144,7 +145,7 @@ def _in_lines(text: str, begin: int, end: int, newline: str) -> TagList | None:
                 return None
             if tag:
                 tags.append(tag)
-                spans.append(line.span())
+                spans.append((spans[-1][1] if spans else line.start(), line.end()))
         elif content:
             if line[1][0] in " \t" or ":" not in content:  # no list
                 return None
@@ -179,18 +180,9 @@ def _value(item: str) -> str | None:
             return None
         return found if isinstance(found, str) else None
     if item[0] == "'":
-        return (
-            item[1:-1].replace("''", "'")
-            if re.fullmatch(r"'(?:[^']|'')*+'", item) and len(item) > 1
-            else None
-        )
-    plain = (
-        item[0] not in "[]{},#&*!|>%@`"
-        and item[:2] not in ("- ", "? ")
-        and ": " not in item
-        and not item.endswith(":")
-    )
-    return item if plain else None
+        quoted = re.fullmatch(r"'((?:[^']|'')*+)'", item)
+        return quoted[1].replace("''", "'") if quoted else None
+    return None if _NO_PLAIN.match(item) else item
 
 
 def _write_item(before: str, tag: str) -> str:
