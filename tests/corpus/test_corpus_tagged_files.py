@@ -82,6 +82,10 @@ def test_formats_are_recognised(tmp_path: Path) -> None:
         place = tmp_path / name
         place.mkdir()
         assert find_source(write(place), None)[1] == KIND_OF[name]
+    folder = tmp_path / "vault" / "vault"
+    assert (folder / "picture.png").exists()
+    for name, one in FORMATS.items():  # whatever the order in which formats are asked
+        assert (one.holds is not None and one.holds(folder)) == (name == "vault"), name
 
 
 def test_a_folder_with_a_table_of_metadata_is_no_vault(tmp_path: Path) -> None:
@@ -478,3 +482,21 @@ def test_guessed_encodings_are_kept(tmp_path: Path) -> None:
     (tmp_path / "b.html").write_bytes(text.encode("cp1252"))
     rewrite(tmp_path / "b.html", tmp_path / "o.html", [Change("merge", "new", other="old")])
     assert (tmp_path / "o.html").read_bytes() == text.replace("old,café", "café,new").encode("cp1252")
+
+
+def test_bookmarks_of_other_programs() -> None:
+    marks = (
+        '<DT><H3>Folder</H3>\n<DD>of the folder\n<DL><p><dt><a href=u1 TAGS=a,b>One <b>two</b></a>\n'
+        '<DT><A HREF="u2" ADD_DATE="x" TAGS="c&#44;d,, &amp;e ">Three</A><DD>of the <i>bookmark</i>\n'
+        '<DT><H3>Next</H3><DD>of the next folder<DL><p></DL><p>\n<DT><A LAST>No address</A><DD>at the end'
+    )  # fmt: skip
+    found = list(find_bookmarks(HEAD + marks, "x"))
+    assert [list(one.tags.tags) for one in found] == [["a", "b"], ["c", "d", "&e"], []]
+    assert [one.title for one in found] == ["One  two", "Three", "No address"]
+    assert [one.text for one in found] == [None, "of the  bookmark", "at the end"]
+    assert [one.url for one in found] == ["u1", "u2", None]
+    write = FORMATS["bookmarks"].write_tags
+    assert write is not None
+    changed = write(HEAD + marks, "x", {1: ["d", "&e"], 2: ["f"]})
+    assert 'TAGS="d,, &amp;e "' in changed
+    assert '<A LAST TAGS="f">No' in changed

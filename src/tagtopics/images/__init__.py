@@ -6,8 +6,16 @@ counts visual words and stores its settings, `folder` reads a folder of images w
 Importing this package registers the format.
 """
 
+from pathlib import Path
+
 from tagtopics.corpus.formats.registry import Format, register
 from tagtopics.images.decode import holds_images
 from tagtopics.images.folder import read_images
+from tagtopics.readers.vault import is_vault
 
-register("images", Format(documents=read_images, holds=holds_images, takes_values=False))
+
+def _holds(path: Path) -> bool:
+    return holds_images(path) and not is_vault(path)  # notes may have pictures
+
+
+register("images", Format(documents=read_images, holds=_holds, takes_values=False))

@@ -12,7 +12,7 @@ from tagtopics.readers.tagged import Tagged, TagList, day_of
 
 _ELEMENT = re.compile(r"""(?is)<!--.*?(?:-->|\Z)|<(/?[a-z][a-z0-9]*+)((?:[^<>"']++|"[^"]*+"|'[^']*+')*+)>""")
 _ATTRIBUTE = re.compile(r"""([^\s=<>"'/]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'<>]++)))?""")
-_COMMA = re.compile(r",|&#44;|&#x2c;|&comma;", re.IGNORECASE)
+_TAG = re.compile(r"(?i),|&#44;|&#x2c;|&comma;|((?:(?!&#44;|&#x2c;|&comma;)[^,])++)")
 _ENDS = ("/a", "dt", "dl", "/dl", "hr", "h3")
 
 
@@ -43,29 +43,25 @@ def find_bookmarks(text: str, where: str) -> Iterator[Tagged]:
         )
 
 
-def _bookmarks(text: str) -> Iterator[_Bookmark]:
-    """Yield each `<A>` with its attributes, the text in it, and the text of the `<DD>` that follows."""
-    mark: _Bookmark | None = None
+def _bookmarks(text: str) -> list[_Bookmark]:
+    """Return each `<A>` with its attributes, the text in it, and the text of the `<DD>` that follows."""
+    found: list[_Bookmark] = []
     inside: list[str] | None = None
-    done = 0
+    in_folder, done = True, 0
     for element in _ELEMENT.finditer(text):
         if inside is not None:
             inside.append(text[done : element.start()])
         done, name = element.end(), (element[1] or "").lower()
         if name == "a":
-            if mark is not None:
-                yield mark
-            mark = _Bookmark(_attributes(text, *element.span(2)), element.end(2))
-            inside = mark.title
+            found.append(_Bookmark(_attributes(text, *element.span(2)), element.end(2)))
+            inside, in_folder = found[-1].title, False
         elif name == "dd":
-            inside = None if mark is None else mark.note
+            inside = None if in_folder else found[-1].note
         elif name in _ENDS:
-            inside = None
-            if name == "h3" and mark is not None:  # what follows is about a folder
-                yield mark
-                mark = None
-    if mark is not None:
-        yield mark
+            inside, in_folder = None, in_folder or name == "h3"  # whose <DD> is about a folder
+    if inside is not None:
+        inside.append(text[done:])
+    return found
 
 
 def _attributes(text: str, begin: int, end: int) -> dict[str, tuple[int, int]]:
@@ -81,13 +77,11 @@ def _tag_list(text: str, mark: _Bookmark) -> TagList:
     if "tags" not in mark.attributes:
         return TagList([], [], mark.end, mark.end, html.escape, ",", ' TAGS="', '"')
     begin, end = mark.attributes["tags"]
-    spans, first = [], begin
-    for comma in [*_COMMA.finditer(text, begin, end), None]:
-        last = comma.start() if comma else end
-        part = text[first:last]
-        if part.strip():
-            spans.append((first + len(part) - len(part.lstrip()), first + len(part.rstrip())))
-        first = comma.end() if comma else end
+    spans = []
+    for match in _TAG.finditer(text, begin, end):
+        if tag := (match[1] or "").strip():
+            first = match.start() + match[1].index(tag)
+            spans.append((first, first + len(tag)))
     tags = [html.unescape(text[slice(*span)]) for span in spans]
     return TagList(tags, spans, begin, end, html.escape, ",")
 
