@@ -163,8 +163,8 @@ package: $(VENV)/.package
 	$(BIN)/python -m build --no-isolation
 	$(BIN)/python -m twine check --strict dist/*
 
-# What must hold before a release: the tag that is being released (TAG=v1.2.3) names the version in
-# pyproject.toml, CITATION.cff and CHANGELOG.md.
+# What must hold before a release: CITATION.cff, the recipe and CHANGELOG.md name the version of the package, and
+# so does the tag that is being released (TAG=v1.2.3).
 TAG ?=
 release-check: $(VENV)/.core
 	$(BIN)/python scripts/check_release.py $(TAG)

@@ -1,4 +1,4 @@
-"""Check that pyproject.toml, CITATION.cff and CHANGELOG.md name one version, and that a tag names it too.
+"""Check that CITATION.cff, the conda recipe and CHANGELOG.md name the version of the package, and a tag too.
 
 python scripts/check_release.py          # the files agree
 python scripts/check_release.py v1.2.3   # and this is the tag to publish: the changelog gives its date
@@ -8,27 +8,35 @@ from __future__ import annotations
 
 import re
 import sys
-import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+SOURCE = "src/tagtopics/__init__.py"
+COPIES = {
+    "CITATION.cff": r"^version: *(\S+)$",
+    "recipe/recipe.yaml": r'^  version: *"(\S+)"$',
+    "CHANGELOG.md": r"^## +(\S+)",
+}
+"""The other files that name the version, and where: the first match counts."""
+
+
+def version_in(root: Path, name: str, pattern: str) -> str | None:
+    """Return the version that a file names."""
+    found = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
+    return found[1] if found else None
 
 
 def problems(root: Path, tag: str | None = None) -> list[str]:
     """Return what keeps this tree from being released, as one sentence each."""
-    version = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    cited = re.search(r"^version: *(.+)$", (root / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
-    entry = re.search(
-        r"^## +(\S+) +- +(.+)$", (root / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    found = []
-    if not cited or cited[1].strip() != version:
-        found.append(f"CITATION.cff does not name version {version} of pyproject.toml")
-    if not entry or entry[1] != version:
-        found.append(f"the first entry of CHANGELOG.md is not {version}")
+    version = version_in(root, SOURCE, r'^__version__ = "(\S+)"$')
+    found = [
+        f"{name} does not name version {version} of {SOURCE}"
+        for name, pattern in COPIES.items()
+        if version_in(root, name, pattern) != version
+    ]
     if tag is not None and tag != f"v{version}":
         found.append(f"the tag {tag} is not v{version}")
-    if tag is not None and entry and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", entry[2].strip()):
+    if tag is not None and not version_in(root, "CHANGELOG.md", rf"^## +{version} +- +(\d{{4}}-\d\d-\d\d)$"):
         found.append(f"CHANGELOG.md gives no date for {version}")
     return found
 

@@ -198,9 +198,3 @@ def test_the_import_is_light() -> None:
         "plotly",
     }
     assert heavy & set(loaded) == set()
-
-
-def test_version_agrees() -> None:
-    from importlib.metadata import version
-
-    assert version("tagtopics") == tagtopics.__version__

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tagtopics._lazy import lazy
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from pathlib import Path

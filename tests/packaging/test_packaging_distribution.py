@@ -20,10 +20,12 @@ from typing import Any
 
 import pytest
 
+import tagtopics
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "tagtopics"
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-VERSION = PROJECT["project"]["version"]
+VERSION = tagtopics.__version__
 NETWORK = os.environ.get("TAGTOPICS_TEST_INSTALL") == "1"
 
 
@@ -164,8 +166,8 @@ def install_offline(wheel: Path, environment: Path) -> None:
     install = ["install", "--quiet", "--no-deps", "--no-index", "--no-cache-dir", str(wheel)]
     run(sys.executable, "-m", "pip", "--python", python, *install, cwd=environment)
     packages = sysconfig.get_path("purelib", vars={"base": str(environment), "platbase": str(environment)})
-    outer = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    (Path(packages) / "dependencies.pth").write_text("\n".join(sorted(outer)), encoding="utf-8")
+    outer = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+    (Path(packages) / "dependencies.pth").write_text("\n".join(outer), encoding="utf-8")
 
 
 def install_from_registry(wheel: Path, environment: Path) -> None:
@@ -227,3 +229,9 @@ def test_the_readme_runs(installed: Path, tmp_path: Path) -> None:
     printed = run(installed / "python", "readme.py", cwd=tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "kernels"))
     assert "filter   subpackage:scipy.signal" in printed
     assert (tmp_path / "docstrings.html").is_file()
+
+
+def test_the_demo_runs(installed: Path, tmp_path: Path) -> None:
+    """The first command that the README gives to a newcomer, without any option."""
+    printed = run(installed / "tagtopics", "demo", cwd=tmp_path)
+    assert "tagtopics report" in printed

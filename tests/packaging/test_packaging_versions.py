@@ -11,16 +11,21 @@ from typing import Any
 
 import pytest
 
+from tagtopics import __version__ as VERSION  # noqa: N812
+
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = (ROOT / "requirements-lock.txt").read_text(encoding="utf-8")
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-problems = runpy.run_path(str(ROOT / "scripts" / "check_release.py"))["problems"]
+RELEASE = runpy.run_path(str(ROOT / "scripts" / "check_release.py"))
+problems = RELEASE["problems"]
+FILES = [RELEASE["SOURCE"], *RELEASE["COPIES"]]
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    for name in ("pyproject.toml", "CITATION.cff", "CHANGELOG.md"):
-        shutil.copy(ROOT / name, tmp_path)
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 
 
@@ -28,28 +33,26 @@ def test_the_files_name_one_version() -> None:
     assert problems(ROOT) == []
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "CITATION.cff", "CHANGELOG.md"])
+@pytest.mark.parametrize("name", FILES)
 def test_a_file_with_another_version_is_found(tree: Path, name: str) -> None:
-    version = PROJECT["project"]["version"]
     path = tree / name
-    path.write_text(path.read_text("utf-8").replace(version, "9.9.9"), encoding="utf-8")
+    path.write_text(path.read_text("utf-8").replace(VERSION, "9.9.9"), encoding="utf-8")
     assert problems(tree)
 
 
 def test_a_release_needs_its_own_tag_and_a_date(tree: Path) -> None:
-    version = PROJECT["project"]["version"]
     path = tree / "CHANGELOG.md"
     text = re.sub(
-        rf"^## +{re.escape(version)} +- .*$",
-        f"## {version} - 2026-01-31",
+        rf"^## +{re.escape(VERSION)} +- .*$",
+        f"## {VERSION} - 2026-01-31",
         path.read_text("utf-8"),
         flags=re.M,
     )
     path.write_text(text, encoding="utf-8")
-    assert problems(tree, f"v{version}") == []
+    assert problems(tree, f"v{VERSION}") == []
     assert problems(tree, "v9.9.9")
     path.write_text(text.replace("2026-01-31", "unreleased"), encoding="utf-8")
-    assert problems(tree, f"v{version}")
+    assert problems(tree, f"v{VERSION}")
 
 
 @pytest.mark.parametrize(
