@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -303,15 +304,18 @@ def test_help_of_each_command(command: str) -> None:
     assert result.code == 0
     assert "--json" in result.out
     assert result.err == ""
+    assert re.findall(r"<\w+>|default:\s+\(", result.out) == [], "types, or defaults in parentheses"
 
 
 def shown_defaults(group: type) -> dict[str, str]:
     """Return the defaults that the help shows for the options of a group, without those in words."""
-    shown = {item.name: item.metadata["option"].show_default for item in fields(group)}
+    helps = {item.name: item.metadata["option"].help for item in fields(group)}
+    found = {name: re.search(r"\[default: (.+)\]\[/dim\]$", text) for name, text in helps.items()}
+    shown = {name: match[1] for name, match in found.items() if match}
     in_words = {"no limit", "Unicode words", "lowercase", "all cores", "by preset", "by model"}
     in_words |= {"1; 2 from 100, 3 from 1,000 documents on", "no tokenizer", "as they are", "no-phrases"}
     in_words.add("strip-html")
-    return {name: text for name, text in shown.items() if isinstance(text, str) and text not in in_words}
+    return {name: text for name, text in shown.items() if text not in in_words}
 
 
 def test_help_shows_the_declared_defaults() -> None:
@@ -324,8 +328,8 @@ def test_help_shows_the_declared_defaults() -> None:
     for name, text in shown_defaults(TextOptions).items():
         assert text == str(recipe.ngram_range[1] if name == "ngrams" else getattr(recipe, name))
     assert shown_defaults(ImageOptions)["on_error"] == tt.VisualVocabulary().on_error
-    assert f"[default: ({MAX_CANDIDATES:,})]" in run("shard", "--help").out
-    assert f"[default: ({BATCH_SIZE:,})]" in run("update", "--help").out
+    assert f"[default: {MAX_CANDIDATES:,}]" in run("shard", "--help").out
+    assert f"[default: {BATCH_SIZE:,}]" in run("update", "--help").out
 
 
 def test_a_report_replaces_only_a_report(model: Path, tmp_path: Path) -> None:
@@ -358,4 +362,5 @@ def test_topics_are_saved_before_the_recommender_both_with_the_corpus(tmp_path: 
 def test_help_and_version() -> None:
     assert all(command in run("--help").out for command in COMMANDS)
     assert run().out == run("--help").out
+    assert "<bool>" not in run("--help").out
     assert run("--version").out.startswith("tagtopics 0.")

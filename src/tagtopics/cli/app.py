@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from tagtopics.cli.options import flag, grouped
@@ -64,6 +65,30 @@ _LEAST_BYTES = 1_000_000_000  # of address space, most of it for the libraries
 _NO_MEMORY = "failed to map segment|can't start new thread|[Cc]annot allocate memory"
 
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+
+
+class _Command(TyperCommand):
+    """A command whose help shows no types: `COLUMN` says more than `<str>`, and a switch has no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, without types."""
+        return [_without_type(parameter) for parameter in super().get_params(ctx)]
+
+
+class _Group(TyperGroup):
+    """All commands, with the same kind of help."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters, without types."""
+        return [_without_type(parameter) for parameter in super().get_params(ctx)]
+
+
+def _without_type(parameter: Any) -> Any:
+    if parameter.param_type_name == "argument":
+        parameter.display_type_rich = lambda ctx: None
+    elif parameter.metavar is None:
+        parameter.metavar = ""
+    return parameter
 
 
 def find_command(name: str) -> Callable[..., None]:
@@ -130,6 +155,7 @@ def _parser(name: str | None) -> Any:
         name="tagtopics",
         help="Topic models for tagged collections: papers with authors, articles with keywords, photos.",
         rich_markup_mode="rich",
+        cls=_Group,
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
     )
@@ -137,7 +163,7 @@ def _parser(name: str | None) -> Any:
     for panel, commands in PANELS.items():
         for command in commands:
             if name in (None, command):
-                app.command(command, rich_help_panel=panel)(grouped(find_command(command)))
+                app.command(command, cls=_Command, rich_help_panel=panel)(grouped(find_command(command)))
     return get_command(app)
 
 

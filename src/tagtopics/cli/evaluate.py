@@ -56,7 +56,7 @@ SeenOption = Annotated[
 SplitOption = Annotated[
     str | None,
     option("Column that says train or test for each document.", default="split, else random 80/20",
-           metavar="COLUMN", panel="Input"),
+           metavar="COLUMN", panel="Reading the input"),
 ]  # fmt: skip
 
 

@@ -50,6 +50,8 @@ def option(
     **more: Any,
 ) -> Any:  # fmt: skip
     """Return the declaration of an option: its help text, its names, the default that help shows."""
+    if isinstance(default, str):  # typer would put it in parentheses
+        text, default = f"{text} [dim]\\[default: {default}][/dim]", False
     return typer.Option(
         *names, metavar=metavar, help=text, show_default=default, rich_help_panel=panel, **more
     )
@@ -92,13 +94,16 @@ ModelArgument = Annotated[str, argument("A model folder written by `fit`.", "MOD
 ModelOutOption = Annotated[str, option("Model folder to write.", "--out", "-o", metavar="MODEL")]
 
 
+_output = partial(flag, panel="Output")
+
+
 @dataclass(frozen=True)
 class OutputOptions:
     """What a command prints."""
 
-    json: Annotated[bool, flag("Print one JSON document.", "--json")] = False
-    quiet: Annotated[bool, flag("Hide progress and notes.", "--quiet", "-q")] = False
-    debug: Annotated[bool, flag("Print a traceback on errors.", "--debug")] = False
+    json: Annotated[bool, _output("Print one JSON document.", "--json")] = False
+    quiet: Annotated[bool, _output("Hide progress and notes.", "--quiet", "-q")] = False
+    debug: Annotated[bool, _output("Print a traceback on errors.", "--debug")] = False
 
 
 def _field(
@@ -109,7 +114,7 @@ def _field(
     return field(default=value, metadata={"option": declared})
 
 
-_input = partial(_field, panel="Input")
+_input = partial(_field, panel="Reading the input")
 _text = partial(_field, panel="Text processing")
 _image = partial(_field, panel="Images")
 _model = partial(_field, panel="Model")

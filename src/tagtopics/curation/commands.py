@@ -45,8 +45,8 @@ CurationOption = Annotated[
 ]  # fmt: skip
 GuidedOption = Annotated[
     list[str] | None,
-    typer.Option("--guided", metavar="'NAME: WORD ...'", show_default="none",
-                 help="Also find a topic around these words; repeat for several."),
+    option("Also find a topic around these words; repeat for several.",
+           "--guided", default="none", metavar="'NAME: WORD ...'"),
 ]  # fmt: skip
 
 
