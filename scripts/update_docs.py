@@ -2,7 +2,7 @@
 
     python scripts/update_docs.py [PAGE]...
 
-In README.md, docs/index.md, docs/getting-started.md and docs/guides/*.md
+In README.md, docs/index.md, docs/getting-started.md, docs/a-to-z.md and docs/guides/*.md
 
 - ```python blocks run one after the other, in one namespace per page. A ```text block directly below one
   is its standard output.
@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = (
     ROOT / "README.md",
-    *(DOCS / name for name in ("index.md", "getting-started.md")),
+    *(DOCS / name for name in ("index.md", "getting-started.md", "a-to-z.md")),
     *sorted((DOCS / "guides").glob("*.md")),
 )
 RUN = ("python", "console")
@@ -191,6 +191,7 @@ def _place_to_run() -> Iterator[None]:
         shutil.copytree(DOCS / "examples", "docs/examples")
         shutil.copytree(DOCS / "examples", ".", dirs_exist_ok=True)
         os.environ |= {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUNBUFFERED": "1"}
+        os.environ["BROWSER"] = "true"  # the command that opens nothing
         os.environ.pop("TAGTOPICS_DATA", None)
         try:
             yield

@@ -29,8 +29,11 @@ def test_strengths_are_learned_and_printed(folder: Path, tmp_path: Path) -> None
     assert fitted["strengths"]["known"]["flat"] == known.flat
     assert fitted["strengths"]["known"]["mean"] == {"tags": known.mean[0]}
     printed = run("fit", folder, *options).out
-    assert "tags hidden" in printed
-    assert f"{known.mean[0]:.3g} from tags" in printed
+    worth = known.mean[0] + known.joint + known.words[0]
+    length = fitted["n_tokens"] / fitted["n_docs"]
+    assert worth > 0
+    assert f"worth about {worth:.2g} words" in printed
+    assert f"; a document has {length:.0f} " in printed
     lda = ("--model", "lda", "--topics", 3, "--iterations", 2, "--out", tmp_path / "lda.tt")
     answer = run("fit", folder, *lda, "--json").json()
     assert (answer["weights"], answer["strengths"]) == (None, None)

@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -247,6 +248,10 @@ def test_fit_then_report_has_texts(tmp_path: Path, capsys: pytest.CaptureFixture
     assert list(answer["seconds"]) == ["import", "load", "record", "render"]
     assert all(answer["seconds"][step] > 0 for step in ("load", "record", "render"))
     assert Path(report).stat().st_size == answer["bytes"]
+    with mock.patch("webbrowser.open", return_value=False) as opened:
+        assert run(["report", model, "-o", report, "--open"]) == 0
+    opened.assert_called_once_with(Path(report).as_uri())
+    assert f"open {report} yourself" in capsys.readouterr().err
     assert run(["report", str(tmp_path / "nothing"), "-o", report]) == 2
     assert run(["report", model, "-o", str(tmp_path)]) == 2
     assert run(["report", model, "-o", report, "--max-mb", "0.001"]) == 2

@@ -272,8 +272,9 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     weights = [(name.replace("_", " "), value) for name, value in (fitted["weights"] or {}).items() if value]
     if weights:
         facts["tags"] = ", ".join(f"{name} {value:g}" for name, value in weights)
-    for name, parts in (fitted["strengths"] or {}).items():
-        facts[f"prior, tags {name}"] = _strengths_text(parts)
+    if fitted["strengths"]:
+        length = fitted["n_tokens"] / max(fitted["n_docs"], 1)
+        facts["tags"] = _worth_of_tags(fitted["strengths"]["known"], length)
     if fitted["vector_strength"] is not None:
         facts["vectors"] = f"{fitted['vector_strength']:g} tokens from the nearest documents"
     end = STOP_REASONS[fitted["stop_reason"]]
@@ -291,19 +292,15 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     console.print(topic_table(largest, title))
 
 
-def _strengths_text(parts: dict[str, Any]) -> str:
-    """Return the parts of a document's prior that count, in tokens."""
-    names = {
-        "flat": "uniform",
-        "base": "from the collection",
-        "mean": "from tags",
-        "joint": "from tags jointly",
-        "words": "from words of tags",
-    }
-    shown = [
-        f"{value:.3g} {names[part]}" + (f" ({kind})" if kind != "tags" else "")
-        for part, values in parts.items()
-        for kind, value in (values.items() if isinstance(values, dict) else [("tags", values)])
-        if value
-    ]
-    return f"{' + '.join(shown)} (tokens)" if shown else "none"
+def _worth_of_tags(known: dict[str, Any], length: float) -> str:
+    """Return how many words the tags of a document are worth, by kind, and how many a document has."""
+    worth = {"together": known["joint"]}
+    for part in ("mean", "words"):
+        for kind, tokens in known[part].items():
+            worth[kind] = worth.get(kind, 0) + tokens
+    parts = {name: tokens for name, tokens in worth.items() if tokens > 0}
+    if not parts:
+        return "not used: they do not help to predict words"
+    several = ", ".join(f"{name} {tokens:.2g}" for name, tokens in parts.items() if name != "tags")
+    kinds = f" ({several})" if len(parts) > 1 and several else ""
+    return f"worth about {sum(parts.values()):.2g} words{kinds}; a document has {length:.0f}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tagtopics.cli.clock import StepClock
@@ -33,6 +34,7 @@ CorpusOption = Annotated[
            default="the corpus saved with the model", metavar="CORPUS"),
 ]  # fmt: skip
 TitleOption = Annotated[str | None, option("Title of the collection.", default="model name", metavar="TEXT")]
+OpenOption = Annotated[bool, flag("Open the report in a browser.", "--open")]
 SizeOption = Annotated[float, option("Maximum file size in MB; texts are left out first.", "--max-mb")]
 ImagesOption = Annotated[
     str | None, option("Folder of the photos the model was fitted to; the pages show them.", metavar="FOLDER")
@@ -102,6 +104,7 @@ def report_command(
     max_mb: SizeOption = 15.0,
     images: ImagesOption = None,
     audit: AuditOption = None,
+    open_it: OpenOption = False,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.explore.report.audit_page import read_findings
@@ -136,14 +139,17 @@ def report_command(
         "documents": f"{size.n_listed:,} listed, {size.n_bodies:,} with their words",
     }
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
+    if open_it:
+        import webbrowser
+
+        if not webbrowser.open(Path(out).resolve().as_uri()):
+            note(f"no browser was found: open {out} yourself")
 
 
 def _record(
     loaded: TopicModel, documents: Corpus | None, path: str, title: str | None, images: str | None
 ) -> TopicData:
     """Return what the pages show of a model in a folder, with its photos if their folder is given."""
-    from pathlib import Path
-
     from tagtopics.explore.record.heat_maps import with_pictures
     from tagtopics.explore.record.to_topic_data import topic_data
 
@@ -253,7 +259,6 @@ def mcp_command(
 def _read_token(given: str | None, file: str | None) -> str | None:
     """Return the token: given, the first line of a file, or `TAGTOPICS_TOKEN`; None without one."""
     import os
-    from pathlib import Path
 
     if given is not None and file is not None:
         raise InputError("--token and --token-file: give one of them")
