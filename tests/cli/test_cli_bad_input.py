@@ -311,6 +311,14 @@ CASES: dict[str, tuple[Case, str]] = {
     "other words than the model's": (ask("related", '{"text": "xylophone"}\n'), "no word that"),
     "documents without tags": (ask("explain", '{"text": "bread"}\n'), "--tags"),
     "no such document": (ask("explain", '{"text": "bread", "tags": "cooking"}\n', "--doc", 9), "--doc 9"),
+    "almost the id of a document": (
+        ask("explain", '{"id": "loaf-7", "text": "bread", "tags": "cooking"}\n', "--doc", "loaf7"),
+        "did you mean 'loaf-7'?",
+    ),
+    "an argument too many": (
+        lambda folder: ["effects", folder / "model.tt", "excel.csv"],
+        "unexpected 'excel.csv': effects takes MODEL|CORPUS only",
+    ),
     "zero words": (lambda folder: ["topics", folder / "model.tt", "--top", 0], "--top"),
     "tags of a model without tags": (lambda folder: ["tags", folder / "lda.tt"], "has no tag profiles"),
 }  # fmt: skip

@@ -70,6 +70,16 @@ def test_topics_that_get_other_numbers_are_named(tmp_path: Path) -> None:
         )
 
 
+def test_only_what_changed_is_printed(fitted: Path, tmp_path: Path) -> None:
+    edited = tmp_path / "e.tt"
+    n_topics = len(run("topics", fitted / "m.tt", "--json").json()["topics"])
+    assert n_topics > 1
+    renamed = run("curate", fitted / "m.tt", "rename", "1", "baking", "--out", edited).out
+    assert renamed.startswith(f"1 of {n_topics} topics of ")
+    assert [line.split()[0] for line in renamed.splitlines() if " % " in line] == ["1"]
+    assert "no topic has" in run("curate", edited, "pin", "1").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -187,7 +187,7 @@ def _outcome(error: BaseException) -> tuple[int, str]:
     if isinstance(error, InputError):
         return BAD_INPUT, f"tagtopics: error: {clean_line(str(error))}"
     if hasattr(error, "format_message"):  # raised by typer: a wrong option, a missing argument
-        return BAD_INPUT, f"tagtopics: error: {_plain(clean_line(error.format_message()))}"
+        return BAD_INPUT, f"tagtopics: error: {_plain(clean_line(error.format_message()), error)}"
     if isinstance(error, MemoryError) or re.search(_NO_MEMORY, str(error)):
         return BAD_INPUT, "tagtopics: error: not enough memory; try fewer topics or a smaller vocabulary"
     if isinstance(error, OSError):
@@ -197,8 +197,15 @@ def _outcome(error: BaseException) -> tuple[int, str]:
     return INTERNAL_ERROR, f"tagtopics: internal error: {what}; please report it with the output of --debug"
 
 
-def _plain(message: str) -> str:
-    """Return a message of typer about a number in the words of our own messages."""
+def _plain(message: str, error: Any) -> str:
+    """Return a message of typer in the words of our own messages."""
+    if extra := re.match(r"Got unexpected extra arguments?\S* \((.+)\)", message):
+        command = error.ctx.command
+        takes = [item.metavar for item in command.params if item.param_type_name == "argument"]
+        return (
+            f"unexpected {extra[1]!r}: {command.name} takes {' and '.join(takes) or 'no argument'} only; "
+            f"see tagtopics {command.name} --help"
+        )
     bad = re.match(r"Invalid value for '([^']+)'.* a valid (integer|float|number)\b", message)
     if bad:
         return f"{bad[1]} must be {'a whole number' if bad[2] == 'integer' else 'a number'}"

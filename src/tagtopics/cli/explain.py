@@ -19,7 +19,7 @@ from tagtopics.cli.options import (
 )
 from tagtopics.cli.output import make_table, per_cent, plain, show
 from tagtopics.cli.sources import is_image_file, load_tagged, read_asked, require_tags
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, similar_names
 from tagtopics.files import check_target
 
 if TYPE_CHECKING:
@@ -126,7 +126,8 @@ def _row(corpus: Corpus, doc: str) -> int:
         return corpus.ids.index(doc)
     if doc.isdecimal() and int(doc) < corpus.n_docs:
         return int(doc)
-    raise InputError(f"--doc {doc}: no such id; numbers go from 0 to {corpus.n_docs - 1}")
+    hint = similar_names(doc, corpus.ids) or f"; numbers go from 0 to {corpus.n_docs - 1}"
+    raise InputError(f"--doc {doc[:80]}: no document has this id{hint}")
 
 
 # ------------------------------------------------------------------------------------------- images

@@ -293,14 +293,15 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
 
 
 def _worth_of_tags(known: dict[str, Any], length: float) -> str:
-    """Return how many words the tags of a document are worth, by kind, and how many a document has."""
+    """Return how many words the tags of a document are worth, and how many words it has."""
     worth = {"together": known["joint"]}
     for part in ("mean", "words"):
         for kind, tokens in known[part].items():
             worth[kind] = worth.get(kind, 0) + tokens
-    parts = {name: tokens for name, tokens in worth.items() if tokens > 0}
-    if not parts:
+    total = sum(worth.values())
+    if not total:
         return "not used: they do not help to predict words"
-    several = ", ".join(f"{name} {tokens:.2g}" for name, tokens in parts.items() if name != "tags")
-    kinds = f" ({several})" if len(parts) > 1 and several else ""
-    return f"worth about {sum(parts.values()):.2g} words{kinds}; a document has {length:.0f}"
+    largest = sorted(((name, tokens) for name, tokens in worth.items() if tokens), key=lambda pair: -pair[1])
+    kinds = ", ".join(f"{name} {tokens:.2g}" for name, tokens in largest[:3])
+    most = f" (most: {kinds})" if len(largest) > 1 else ""
+    return f"worth about {total:.2g} words{most}; a document has {length:.0f}"

@@ -102,8 +102,24 @@ def command(
         "n_edits": len(edited.curation_.edits),
         "topics": rows,
     }
-    title = f"{len(rows)} topics of {target}"
-    show(output.json, payload, lambda console: console.print(topic_table(rows, title, named=True)))
+    changed = _changed(topic_rows(loaded, 10), rows)
+    title = f"{len(changed)} of {len(rows)} topics of {target} changed"
+    unchanged = f"saved {target}: no topic has another name or other words"
+    show(
+        output.json,
+        payload,
+        lambda console: console.print(topic_table(changed, title, named=True) if changed else unchanged),
+    )
+
+
+def _changed(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of topics whose name or words an edit changed, whatever their numbers are now."""
+
+    def shown(row: dict[str, Any]) -> tuple[Any, ...]:
+        return row["name"], *(entry["word"] for entry in row["words"])
+
+    known = {shown(row) for row in before}
+    return [row for row in after if shown(row) not in known]
 
 
 def _name(model: OnlineModel, given: list[str]) -> OnlineModel:
