@@ -9,6 +9,8 @@ In README.md, docs/index.md, docs/getting-started.md, docs/a-to-z.md and docs/gu
 - ```console blocks hold commands (`$ tagtopics ...`), each with its output below.
 - `...` in an output matches anything. Keep it for seconds and for output that is cut.
 - `<!-- not run: REASON -->` directly above a block keeps it from running.
+- `<!-- output with NAME VERSION, ... -->` on a page: blocks always run, but their output is compared only if
+  these versions are installed.
 
 Every page runs in its own temporary folder, with the files of docs/examples in it. `tests/test_docs.py`
 runs the same blocks and compares.
@@ -30,6 +32,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,6 +48,7 @@ SHOWN = ("text", "json", "csv", "bibtex", "ini", "nginx")
 """Languages of blocks that run, and of blocks that are only shown."""
 
 _REASON = re.compile(r"<!-- not run: (.+) -->")
+_VERSIONS = re.compile(r"<!-- output with (.+) -->")
 _SHELL = re.compile(r"[|<>&;$`*]")
 _VOLATILE = (
     (re.compile(r"\d+\.\d+(?= (?:s|seconds|to [a-z]+)\b)"), "..."),
@@ -109,6 +113,13 @@ def run_page(page: Path) -> list[Result]:
                 error.add_note(f"in the block at {page.relative_to(ROOT)}, line {block.first}")
                 raise
     return results
+
+
+def is_reproducible(page: Path) -> bool:
+    """Tell whether the versions that the page was made with are installed: its output depends on them."""
+    made_with = _VERSIONS.search(page.read_text(encoding="utf-8"))
+    wanted = [part.split() for part in made_with[1].split(", ")] if made_with else []
+    return all(version(name) == number for name, number in wanted)
 
 
 def matches(expected: str, printed: str) -> bool:
