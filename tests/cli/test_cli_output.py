@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from cli_running import Result, run, write_rows
 
-from tagtopics.cli.output import clean, clean_line, show
+from tagtopics.cli.output import clean, clean_line, plain, show
 
 HOSTILE = ("[bold]x[/bold]", "[/]", "[link=file:///etc]y", "\x1b[31mred", "bell\x07", "\u202egnp", ":smile:")
 
@@ -60,6 +60,20 @@ def test_markup_in_errors_is_inert(hostile_model: Path) -> None:
 def test_tags_in_json_are_as_they_were(hostile_model: Path) -> None:
     rows = run("tags", hostile_model / "[m].tt", "--json").json()["tags"]
     assert {row["tags"][0] for row in rows} == {tag.replace("\u202e", "") for tag in HOSTILE}
+
+
+def test_long_words_are_cut_in_tables_only(tmp_path: Path) -> None:
+    long, longest = "w" * 200, "x" * 50_000
+    rows = [{"text": f"{longest} {long} sea", "tags": [longest]}] * 3
+    source, model = write_rows(tmp_path / "a.jsonl", rows), tmp_path / "m.tt"
+    fitted = run("fit", source, "--topics", 2, "--iterations", 2, "--out", model)
+    assert fitted.code == 0, fitted.err
+    for result in (fitted, run("topics", model), run("tags", model), run("explain", model, source)):
+        assert "…" in result.out
+        assert "xxx" in result.out
+        assert len(result.out) < 10_000
+    assert plain(f"{long} {long}x").plain == f"{long} {long[1:]}…"
+    assert longest in run("topics", model, "--json").out
 
 
 def test_clean() -> None:

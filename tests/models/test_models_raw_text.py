@@ -145,3 +145,21 @@ def test_warnings_point_at_the_code_of_the_user(model: tt.TTM, corpus: tt.Corpus
         with pytest.warns(tt.CorpusWarning) as found:
             call()
         assert {warning.filename for warning in found} == {__file__}
+
+
+@pytest.mark.parametrize(
+    ("documents", "says"),
+    [
+        ([], "documents: there are none"),
+        ((), "documents: there are none"),
+        (pd.DataFrame(index=[0, 1]), "documents: there are none"),
+        (pl.LazyFrame({"text": ["sky"]}), "call collect"),
+    ],
+    ids=["list", "tuple", "no columns", "lazy frame"],
+)
+def test_no_documents_are_one_clear_line(documents: Any, says: str, model: tt.TTM) -> None:
+    for call in (lambda: tt.TTM(2).fit(documents), lambda: model.transform(documents)):
+        with pytest.raises(InputError, match=says):
+            call()
+    with pytest.raises(InputError, match=says):
+        model.explain(documents, tags=[])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ pending_notes: list[str] = []
 PIPE_WIDTH = 100
 """Width of output that does not go to a terminal, in columns."""
 
+_LONG = re.compile(r"(\S{199})\S{2,}")
 _CONTROL = {"Cc", "Cs", "Zl", "Zp"}
 _DIRECTION = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -86,10 +88,13 @@ def clean_line(value: str) -> str:
 
 
 def plain(value: object, style: str = "", keep: str = "") -> Text:
-    """Return user text as it is, never parsed as markup."""
+    """Return user text, never parsed as markup; words of more than 200 characters are cut.
+
+    The time that a table takes is quadratic in its longest word.
+    """
     from rich.text import Text
 
-    return Text(clean(str(value), keep), style=style)
+    return Text(_LONG.sub(r"\1…", clean(str(value), keep)), style=style)
 
 
 def make_table(

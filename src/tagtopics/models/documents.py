@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tagtopics._typing import CSR, Float32
 from tagtopics.corpus.align import admit_words, align_columns, in_columns
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.formats.tables import is_numeric
+from tagtopics.corpus.formats.tables import frame_of, is_numeric
 from tagtopics.corpus.read import read_corpus
 from tagtopics.corpus.tags import is_indicator, tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError, warn
@@ -124,6 +124,8 @@ def is_raw(X: Any) -> bool:
     """Tell whether documents are text, or a table with text, rather than a corpus or numbers."""
     if isinstance(X, str | Path):
         return True
+    if hasattr(X, "collect"):
+        frame_of(X)  # refuses a lazy frame
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         return not is_numeric(X)
     if isinstance(X, np.ndarray):
@@ -135,6 +137,8 @@ def is_raw(X: Any) -> bool:
 
 def validated(model: Any, X: Any, reset: bool) -> Any:
     """Check a matrix as scikit-learn does: finite, non-negative, as many columns as in the fit."""
+    if (isinstance(X, list | tuple) and not X) or (hasattr(X, "columns") and not len(X.columns)):
+        raise InputError("documents: there are none; give texts, a table with columns, a corpus or counts")
     named = isinstance(X, Mapping) and not hasattr(X, "shape")  # some sparse matrices are mappings
     first = X[0] if isinstance(X, list | tuple) and len(X) else None
     if named or (isinstance(first, list | tuple) and any(isinstance(word, str) for word in first)):
