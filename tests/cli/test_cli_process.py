@@ -50,6 +50,20 @@ def test_a_closed_pipe_is_no_trouble(model: Path, arguments: list[str]) -> None:
     assert (process.returncode, err) == (0, "")
 
 
+def test_logs_of_libraries_are_not_printed(tmp_path: Path) -> None:
+    """The parser of BibTeX logs a warning about an entry without an end."""
+    source = tmp_path / "a.bib"
+    source.write_text("@book{a, title={Sea and tide}}\n@book{b, title={Sea and boat}}\n@book{c,\n")
+    process = start(
+        "fit", source, "--text", "title", "--topics", 2, "--iterations", 2, "--out", tmp_path / "m.tt"
+    )
+    _, err = process.communicate()
+    assert process.returncode == 0, err
+    lines = err.splitlines()
+    assert [line for line in lines if not line.startswith("note: ")] == []
+    assert any("1 unreadable entries left out" in line for line in lines)
+
+
 def test_interruption_leaves_nothing(tmp_path: Path) -> None:
     source = write_rows(tmp_path / "a.jsonl")
     checkpoint = tmp_path / "state"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Sequence
@@ -25,5 +26,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def command() -> NoReturn:
-    """Run the command of this process and exit with its code."""
+    """Run the command of this process and exit with its code; what libraries log is not printed."""
+    logging.getLogger().addHandler(logging.NullHandler())
     sys.exit(main())
