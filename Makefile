@@ -21,6 +21,7 @@ help:
 	@echo "make crash fuzz   kill writers at every system call; try 28,000 inputs, 10,000 requests, 8,000 flipped bits"
 	@echo "make bits         compare digests of all results between numbers of threads, cores and more"
 	@echo "make docs         build the documentation"
+	@echo "make package      wheel and source distribution in dist/; make test-package tests them"
 	@echo "make bench        the full benchmark (hours); make bench-quick for minutes"
 	@echo "make bench-e2e    from JSON lines to a report, ours and peers (half an hour)"
 	@echo "make reproduce    the paper's experiments (hours); REPRODUCE_ARGS=--quick for minutes"
