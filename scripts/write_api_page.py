@@ -44,7 +44,8 @@ EXTRA = (
 FIRST = (
     "read_corpus", "load_dataset", "TTM", "LDA", "load", "evaluate", "Corpus", "TextRecipe", "Preset",
     "MarkovTTM", "write_report", "ReportOptions", "audit", "choose_topics", "compare", "effects", "trends",
-    "curate", "undo", "export", "tag_maps", "with_thesaurus", "read_thesaurus", "encode", "fit_shards", "shard_corpus",
+    "curate", "undo", "export", "tag_maps", "with_thesaurus", "read_thesaurus", "encode",
+    "fit_shards", "shard_corpus",
 )  # fmt: skip
 """What most programs use, in the order in which they do; other names follow by the alphabet."""
 
