@@ -79,7 +79,7 @@ def test_a_missing_column_is_an_error(folder: Path, command: str, file: str, mes
 def test_tags_are_not_needed_for_recommendations(folder: Path) -> None:
     done = run("recommend", folder / "m.tt", folder / "bare.csv", "--json")
     assert done.json()["documents"][0]["tags"]
-    assert "on a single document" not in done.err
+    assert "on one document only" not in done.err
 
 
 def test_a_fit_without_tags_names_the_columns_that_look_like_tags(folder: Path) -> None:

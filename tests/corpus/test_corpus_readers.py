@@ -49,7 +49,7 @@ def check(corpus: Corpus) -> None:
     assert corpus.texts == ("Cats chase mice", "Mice eat cheese, cheese")
     assert corpus.recipe == TextRecipe(min_df=1)
     split = [line for line in corpus.notices if "tags are split at" in line]
-    assert set(corpus.notices) == {"1 of 2 tags on a single document", *split}
+    assert set(corpus.notices) == {"1 of 2 tags on one document only: too few to learn from", *split}
 
 
 CSV = 'id,text,tags,label\np1,Cats chase mice,animals;home,x\n\np2,"Mice eat cheese, cheese",animals,y\n'

@@ -404,7 +404,8 @@ class Findings:
 def single_tags(tag_docs: Int64) -> list[str]:
     """Return one line if some of T tags, with (T,) documents each, are on a single document."""
     n_single = int((tag_docs == 1).sum())
-    return [f"{n_single:,} of {number_of(len(tag_docs), 'tag')} on a single document"] if n_single else []
+    what = f"{n_single:,} of {number_of(len(tag_docs), 'tag')} on one document only: too few to learn from"
+    return [what] if n_single else []
 
 
 def number_of(n: int, what: str) -> str:
