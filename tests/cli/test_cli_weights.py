@@ -34,6 +34,8 @@ def test_strengths_are_learned_and_printed(folder: Path, tmp_path: Path) -> None
     assert worth > 0
     assert f"worth about {worth:.2g} words" in printed
     assert f"; a document has {length:.0f} " in printed
+    untagged = write_rows(tmp_path / "a.jsonl", [{"text": "sea wave tide"}] * 3)
+    assert "worth" not in run("fit", untagged, "--topics", 2, "--out", tmp_path / "untagged.tt").out
     lda = ("--model", "lda", "--topics", 3, "--iterations", 2, "--out", tmp_path / "lda.tt")
     answer = run("fit", folder, *lda, "--json").json()
     assert (answer["weights"], answer["strengths"]) == (None, None)

@@ -272,7 +272,7 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     weights = [(name.replace("_", " "), value) for name, value in (fitted["weights"] or {}).items() if value]
     if weights:
         facts["tags"] = ", ".join(f"{name} {value:g}" for name, value in weights)
-    if fitted["strengths"]:
+    if fitted["strengths"] and fitted["n_tags"]:
         length = fitted["n_tokens"] / max(fitted["n_docs"], 1)
         facts["tags"] = _worth_of_tags(fitted["strengths"]["known"], length)
     if fitted["vector_strength"] is not None:
