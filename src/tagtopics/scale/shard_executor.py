@@ -73,6 +73,8 @@ class ShardStates:
     def get(self, shard: int, sweep: int, graph: FactorGraph, n_topics: int, lean: bool) -> DocState:
         """Return the state of a shard after a sweep, which must fit the documents of the shard."""
         path = self.path(shard, sweep)
+        if not path.exists():
+            raise InputError(f"{path}: no such file: lost, or another process continues this fit, too")
         arrays, metadata = read_arrays(path, STATE_FORMAT)
         if metadata != self._metadata(shard, sweep) or set(arrays) != set(DocState._fields):
             raise InputError(
