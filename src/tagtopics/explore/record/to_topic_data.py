@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
 from tagtopics.corpus.text import fold_case
+from tagtopics.explore.record.findings import findings_of
 from tagtopics.explore.record.topic_data import ANY_WORDS, DocumentTable, TagTable, TopicData
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
@@ -53,7 +55,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     facts |= {} if corpus is None else _facts(model, corpus)
     given = model.get_params(deep=False)
     parameters = {name: repr(v) if isinstance(v, Preset) else plain_value(v) for name, v in given.items()}
-    return TopicData(
+    data = TopicData(
         title=title or "Untitled collection",
         model=type(model).__name__,
         parameters={
@@ -75,6 +77,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         recipe=recipe,
         fitted=model.fitted_,
     )
+    return replace(data, findings=findings_of(data))
 
 
 def _credits(model: Any, corpus: Corpus) -> tuple[Float32, CSR]:

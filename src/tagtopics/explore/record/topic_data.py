@@ -19,7 +19,7 @@ from tagtopics.models.naming import distinguishing_topics, typical_tags
 from tagtopics.models.topic_words import list_words
 
 ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)  # for texts whose own recipe is unknown
-VERSION = 5  # of the layout of the record
+VERSION = 6  # of the layout of the record
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -90,6 +90,21 @@ class Picture:
     heat: str  # credit of each tile, tags x rows x columns, in 255ths, one byte each, as base64
 
 
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A difference of two shares of documents that chance does not explain; see `findings.py`."""
+
+    kind: str  # rising or falling topic, two tags together, a tag apart from the others, unclear documents
+    topic: int | None  # that more documents are about; None for documents about no topic
+    tags: tuple[int, ...]  # for rising and falling: those that some periods lack
+    counts: tuple[tuple[int, int, int, int], ...]
+    """Documents about the topic, of all in the group, and the same of the other group. Two tags are compared
+    with the first and with the second alone; after a rising or falling topic, without the tags above."""
+    low: float  # of the difference of the shares, 95 % for all comparisons of the collection together
+    high: float
+    tests: int  # how many comparisons there were
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TopicData:
     """Everything that viewers show of a fitted model. Topic k is topic k of the model.
@@ -111,6 +126,7 @@ class TopicData:
         tags: the tags.
         documents: the documents.
         pictures: of those documents that are images.
+        findings: for the first screen of the explorer.
         recipe: how words are found in the texts; None if that is unknown.
         fitted: when the model was fitted, UTC, as ISO 8601; None if that is unknown.
         version: of this layout.
@@ -131,6 +147,7 @@ class TopicData:
     names: tuple[str, ...]
     background: Bool
     pictures: tuple[Picture, ...] = ()
+    findings: tuple[Finding, ...] = ()
     recipe: TextRecipe | None = None
     fitted: str | None = None
     version: int = VERSION
@@ -225,7 +242,7 @@ class TopicData:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
-    if isinstance(value, TagTable | DocumentTable | Picture):
+    if isinstance(value, TagTable | DocumentTable | Picture | Finding):
         return {part.name: _plain(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, TextRecipe):
         return recipe_to_json(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -47,6 +48,7 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
         "words": _words(data, chosen),
         "tags": _tags(data, number),
         "groups": suggested_groups(data),
+        "findings": [asdict(one) for one in data.findings],
         "time": time_of(data),
         "recipe": data.recipe_settings,
         "fitted": data.fitted,

@@ -10,12 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Int64
-from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.record.topic_data import DocumentTable, TagTable, TopicData
 from tagtopics.explore.report.page import rounded
 
 _DATE = re.compile(r"\s*([0-9]{4})(?:-([0-9]{2}))?")
 _YEAR = re.compile("year:([1-9][0-9]{3})")
 _LEAST_DOCS = 10  # fewest documents of a tag with a trend; `static/time.js` has the same
+_LARGE, _EXPECTED = 0.05, 5  # share of documents of a large tag; its documents in a period, by that share
 
 
 def year_of(tag: str) -> int:
@@ -24,17 +25,20 @@ def year_of(tag: str) -> int:
     return int(found.group(1)) if found else 0
 
 
-@lru_cache(maxsize=1)
 def periods_of(data: TopicData) -> tuple[tuple[str, ...], Int64] | None:
     """Return the periods in order, and (D,) the period of each document, -1 if unknown; None without time.
 
     Periods are the years of the documents' dates, or months if all are of one year; without dates, they are
     the years of tags such as `year:1999`, the earliest if a document has several.
     """
-    dates = data.documents.dates
-    if dates is None:
-        return _numbered([f"{year}" if year else "" for year in _years_of_tags(data).tolist()])
-    found = [_DATE.match(date or "") for date in dates]
+    return _periods(data.documents, data.tags)
+
+
+@lru_cache(maxsize=1)
+def _periods(table: DocumentTable, tags: TagTable) -> tuple[tuple[str, ...], Int64] | None:
+    if table.dates is None:
+        return _numbered([f"{year}" if year else "" for year in _years_of_tags(table, tags).tolist()])
+    found = [_DATE.match(date or "") for date in table.dates]
     years = _numbered([match.group(1) if match else "" for match in found])
     if years is not None:
         return years
@@ -49,9 +53,8 @@ def _numbered(names: list[str]) -> tuple[tuple[str, ...], Int64] | None:
     return tuple(known), np.array([number[name] for name in names], dtype=np.int64)
 
 
-def _years_of_tags(data: TopicData) -> Int64:
-    table = data.documents
-    year = np.array([year_of(name) for name in data.tags.names], dtype=np.int64)
+def _years_of_tags(table: DocumentTable, tags: TagTable) -> Int64:
+    year = np.array([year_of(name) for name in tags.names], dtype=np.int64)
     first = np.full(len(table.ids), 10_000, dtype=np.int64)
     rows = np.repeat(np.arange(len(table.ids)), np.diff(table.tag_offsets))
     if len(year):
@@ -64,7 +67,7 @@ def time_of(data: TopicData) -> dict[str, Any] | None:
     """Return documents and mean topic shares of every period, and tags by half; None without time.
 
     `late` is the first period of the later half, and `tags` has for tags of enough documents, other than
-    years, the documents in both halves. The page finds trends in them.
+    years, the documents in both halves. The page finds trends in them. `missing` are `missing_periods`.
     """
     found = periods_of(data)
     if found is None:
@@ -74,15 +77,43 @@ def time_of(data: TopicData) -> dict[str, Any] | None:
     by_period = sp.csr_array((np.ones(len(known)), (period[known], known)), shape=(len(names), len(period)))
     n_docs = np.bincount(period[known], minlength=len(names))
     shares = (by_period @ data.documents.topics.astype(np.float64)) / n_docs[:, None]
-    before = np.cumsum(n_docs)[:-1]
-    late = int(np.argmin(np.abs(before - n_docs.sum() / 2))) + 1  # divides the documents most evenly
+    late = later_half(n_docs)
     return {
         "periods": list(names),
         "documents": n_docs.tolist(),
         "shares": [rounded(row) for row in shares],
         "late": late,
         "tags": _tags_by_half(data, period, late),
+        "missing": [[t, missing] for t, missing in missing_periods(data).items()],
     }
+
+
+def later_half(n_docs: Int64) -> int:
+    """Return the first period of the later half, so that the documents are divided most evenly."""
+    return int(np.argmin(np.abs(np.cumsum(n_docs)[:-1] - n_docs.sum() / 2))) + 1
+
+
+@lru_cache(maxsize=1)
+def missing_periods(data: TopicData) -> dict[int, list[int]]:
+    """Return the periods in which a large tag has no document, by tag: a venue that is held every other year.
+
+    A tag is large if it has 5 % of the documents; a period counts if five of its documents would have the
+    tag by that share. Years are left out.
+    """
+    found = periods_of(data)
+    if found is None:
+        return {}
+    names, period = found
+    known = np.flatnonzero(period >= 0)
+    n_docs, tags = np.bincount(period[known], minlength=len(names)), sp.csc_array(data.tag_matrix[known])
+    share = np.diff(tags.indptr) / len(known)
+    missing = {}
+    for t in np.flatnonzero(share >= _LARGE).tolist():
+        own = np.bincount(period[known][tags.indices[slice(*tags.indptr[t : t + 2])]], minlength=len(names))
+        gaps = np.flatnonzero((own == 0) & (n_docs * share[t] >= _EXPECTED)).tolist()
+        if gaps and not year_of(data.tags.names[t]):
+            missing[t] = gaps
+    return missing
 
 
 def _tags_by_half(data: TopicData, period: Int64, late: int) -> list[list[int]]:

@@ -73,7 +73,7 @@ function mapNote(map) {
 // Topics, tags and documents that pass the filter.
 function passingCards() {
   const docs = passed();
-  if (!filtered) return [card("Topics by share", store.pictures ? "Share of all parts of the photos." : `Share of all words.${store.topics.background.some(Boolean) ? " Grey topics, at the end, are spread over the whole collection." : ""}`, topicRows(store.topics.share))];
+  if (!filtered) return [...findingsCard(), card("Topics by share", store.pictures ? "Share of all parts of the photos." : `Share of all words.${store.topics.background.some(Boolean) ? " Grey topics, at the end, are spread over the whole collection." : ""}`, topicRows(store.topics.share))];
   if (!docs.length) return [card("No documents", null, h("p", {}, "No document passes the filter. Remove a part of it."))];
   const share = new Float64Array(store.K);
   const tags = new Map();

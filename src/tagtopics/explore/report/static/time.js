@@ -54,7 +54,7 @@ function timePage() {
   const box = h("div");
   followFilter(box, () => {
     const time = timeOfPassed();
-    sentence.textContent = timeSentence(time);
+    sentence.textContent = [timeSentence(time), missingSentence()].join(" ");
     box.replaceChildren(...timeCards(time).filter(Boolean));
   });
   return [hero(null, "Over time", sentence), filterBar(), box];
@@ -69,6 +69,13 @@ function timeSentence(time) {
   const told = ([k, early, after]) => `${topicName(k)} (${percent(early)} → ${percent(after)})`;
   const [before, since] = halvesOf(time);
   return `Between ${before} and ${since}, the topic that grew most is ${told(shown[0])}; the one that shrank most is ${told(shown.at(-1))}.`;
+}
+
+// Large tags that some periods lack: figures over time may show their coming and going.
+function missingSentence() {
+  const { missing, periods } = store.time;
+  const told = missing.map(([t, gaps]) => `${tagShort(t)} has no documents in ${gaps.map((i) => periods[i]).join(", ")}`);
+  return told.length ? `Note: ${told.join("; ")}.` : "";
 }
 
 function timeCards(time) {

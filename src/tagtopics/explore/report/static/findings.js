@@ -1,0 +1,71 @@
+// The findings of the record, as sentences. Each links to the page about it, and to its documents on the map.
+function findingsCard() {
+  const { findings } = store;
+  if (!findings.length) return [];
+  const missing = findings.find((one) => one.tags.length && !findingTags(one).length);
+  const section = card("Findings", null,
+    h("ol", { class: "findings" }, findings.map(findingLine)),
+    h("p", { class: "note" },
+      `Differences that chance does not explain, at 5 % for all ${whole(findings[0].tests)} comparisons together, with their 95 % intervals. A ${store.pictures ? "photo" : "document"} is about a topic if it has at least ${percent(TOPIC_FROM)} of it.`,
+      missing ? ` Uneven tags have no documents in some periods: ${missing.tags.map(tagShort).join(", ")}.` : "",
+    ),
+  );
+  section.table = () => [
+    ["kind", "topic", "tags", "documents", "of", "other documents", "of others", "low", "high"],
+    ...findings.map((one) => [one.kind, one.topic === null ? "" : topicName(one.topic), findingTags(one).map((t) => store.tags.names[t]).join(" + "), ...one.counts[0], one.low, one.high]),
+  ];
+  return [section];
+}
+
+function findingLine(one) {
+  const [sentence, href] = FINDING_KINDS[one.kind](one);
+  const query = new URLSearchParams(findingTags(one).map((t) => ["tag", store.tags.names[t]]));
+  if (one.topic !== null) query.append("topic", one.topic);
+  const points = (x) => (100 * x).toFixed(1);
+  return h("li", {},
+    link(href, {}, sentence),
+    h("small", {},
+      `${evidenceOf(one).join(", ")}; difference ${points(one.low)} to ${points(one.high)} points. `,
+      link(`#/?${query}`, {}, "On the map"),
+    ),
+  );
+}
+
+// The tags of a trend are those that some periods lack.
+const findingTags = ({ kind, tags }) => (kind === "rising" || kind === "falling" ? [] : tags);
+const othersOf = ([, , found, of]) => [found, of];
+const rateOf = ([found, of]) => percent(found / of).replace(" ", "\u00a0");
+const countOf = ([found, of], what) => `${whole(found)} of ${whole(of)} ${what}`;
+const strong = (...parts) => h("strong", {}, parts);
+
+// Sentence and page of each kind of finding.
+const FINDING_KINDS = {
+  rising: (one) => trendSentence(one, "rises"),
+  falling: (one) => trendSentence(one, "falls"),
+  together: ({ tags, topic, counts }) => [
+    [strong(tags.map(tagShort).join(" + ")), `: ${rateOf(counts[0])} are about ${topicName(topic)}; each without the other: ${counts.map((row) => rateOf(othersOf(row))).join(" and ")}`],
+    groupHref(tags),
+  ],
+  apart: ({ tags: [t], topic, counts: [row] }) => [
+    [strong(tagShort(t)), `: ${rateOf(row)} are about ${topicName(topic)}; all others: ${rateOf(othersOf(row))}`],
+    tagHref(t),
+  ],
+  unclear: ({ tags: [t], counts: [row] }) => [
+    ["Weak spot: ", strong(tagShort(t)), `: ${rateOf(row)} are about no topic; all others: ${rateOf(othersOf(row))}`],
+    tagHref(t),
+  ],
+};
+const inOrder = (kind, row) => (kind === "rising" ? [othersOf(row), row] : [row, othersOf(row)]);
+const trendSentence = ({ kind, topic, counts: [row] }, verb) => [
+  [strong(topicName(topic)), ` ${verb}: ${inOrder(kind, row).map(rateOf).join(" → ")} of the ${store.pictures ? "photos" : "documents"}`],
+  topicHref(topic),
+];
+
+function evidenceOf({ kind, tags, counts: [row, second] }) {
+  if (kind === "together")
+    return [countOf(row, "with both"), ...[row, second].map((one, i) => countOf(othersOf(one), `with only ${tagShort(tags[i])}`))];
+  if (kind === "apart" || kind === "unclear") return [countOf(row, "with the tag"), countOf(othersOf(row), "without")];
+  const names = halvesOf(store.time);
+  const parts = inOrder(kind, row).map((half, i) => countOf(half, `in ${names[i]}`));
+  return second ? [...parts, `without uneven tags ${inOrder(kind, second).map(rateOf).join(" → ")}`] : parts;
+}
