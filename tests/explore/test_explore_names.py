@@ -1,11 +1,22 @@
-"""Names of tags from a thesaurus: in answers of the server, and different for different tags."""
+"""Names of tags from a thesaurus, in the server and the record; names of topics from a file."""
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+
 import tagtopics as tt
+from tagtopics.cli import main
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.schemas import NewDocument
+
+pytest_plugins = ("explore_fixtures",)
 
 NAMES = {"a": "tram", "b": "plankton", "c": "lighthouse"}
 
@@ -32,3 +43,61 @@ def test_tags_of_one_name_are_told_apart_by_their_ids() -> None:
     assert dict(zip(data.tags.names, data.tags.labels or (), strict=True)) == {
         "a": "Planning (a)", "b": "Planning (b)", "c": "d (c)", "d": None, "e": "Tram", "f": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["json", "csv", "export"])
+def test_report_takes_names_from_a_file(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path, kind: str) -> None:
+    model.save(tmp_path / "m.tt", corpus=corpus)
+    file = tmp_path / f"names.{kind}"
+    if kind == "json":
+        topics = {"0": " Ships  at sea ", "1": "Ships at sea", "2": ""}
+        file.write_text(json.dumps({"format": "tagtopics topic names", "topics": topics}))
+    elif kind == "csv":
+        file.write_text('topic,name\r\n1,Ships at sea\r\n0,"Ships at sea"\r\n', "utf-8-sig")
+    else:  # the table of `tagtopics export`, edited
+        file = tt.export(model, tmp_path / "tables", corpus=corpus) / "topics.csv"
+        text = file.read_text()
+        for name in model.topic_names()[:2]:
+            text = text.replace(name, "Ships at sea")
+        file.write_text(text)
+    out = tmp_path / "report.html"
+    assert main(["report", str(tmp_path / "m.tt"), "--names", str(file), "--out", str(out), "-q"]) == 0
+    block = re.search(r'id="index"[^>]*>([^<]+)<', out.read_text())
+    assert block is not None
+    index = json.loads(gzip.decompress(base64.b64decode(block[1])))
+    own = ["Ships at sea", "Ships at sea (2)"]
+    assert index["topics"]["names"] == [*own, *model.topic_names()[2:]]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"format": "tagtopics topic names", "topics": {"5": "x"}}', "no topic 5; topics are 0 to 4"),
+        (b"topic,name\n-1,x\n", "no topic -1"),
+        (b'{"format": "other", "topics": {}}', "a report exports"),
+        (b'{"topics": ', "a report exports"),
+        (b"topic\n1\n", "a report exports"),
+        (b"topic,name\none,x\n", "a report exports"),
+        (b"topic,name\n1\n", None),
+        (b"\xff\xfe", "not UTF-8"),
+        (None, "No such file"),
+    ],
+)
+def test_wrong_names_are_refused_in_one_line(
+    model: tt.TTM,
+    corpus: tt.Corpus,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    content: bytes | None,
+    message: str | None,
+) -> None:
+    model.save(tmp_path / "m.tt", corpus=corpus)
+    if content is not None:
+        (tmp_path / "names").write_bytes(content)
+    out = tmp_path / "report.html"
+    code = main(
+        ["report", str(tmp_path / "m.tt"), "--names", str(tmp_path / "names"), "--out", str(out), "-q"]
+    )
+    error = capsys.readouterr().err
+    assert (code, out.exists()) == ((0, True) if message is None else (2, False))
+    assert message is None or (message in error and error.count("\n") == 1)

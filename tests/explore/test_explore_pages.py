@@ -15,6 +15,7 @@ from explore_support import Watched, wait_until
 import tagtopics as tt
 from tagtopics.explore import write_report
 from tagtopics.explore.map.terrain import map_index, terrain_of
+from tagtopics.explore.record.names_file import read_names, with_names
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import packed, report_page
@@ -123,6 +124,8 @@ def test_topics_are_renamed_and_exported(watched: Watched, titled: TopicData) ->
     names = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))["topics"]
     assert names["0"] == "<b>Mine</b>"
     assert [names[str(k)] for k in range(1, 5)] == list(titled.names[1:])
+    renamed = with_names(titled, read_names(download.value.path()))
+    assert renamed.names == ("<b>Mine</b>", *titled.names[1:])
 
 
 @pytest.mark.parametrize("kind", ["CSV", "SVG", "PNG"])

@@ -164,6 +164,7 @@ def test_names_leave_out_pieces_of_contractions_and_citations() -> None:
     words = [["et", "al", "parsing", "ll", "speech"], ["speech", "vs", "parsing", "et"]]
     assert name_topics(words, ["et al", "al parsing"]) == ("parsing, speech", "speech, parsing")
     assert name_topics([["et", "ll"]]) == ("et, ll",)
+    assert name_topics([["edition", "ba", "ii", "updated", "iii"]]) == ("edition, updated",)
 
 
 def test_phrases_are_joined_only_if_the_texts_have_them() -> None:

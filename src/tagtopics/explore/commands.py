@@ -44,6 +44,11 @@ AuditOption = Annotated[
     option("Add a page to accept or refuse the findings in FILE, the output of `audit --json`.", "--audit",
            metavar="FILE"),
 ]  # fmt: skip
+NamesOption = Annotated[
+    str | None,
+    option("Names of topics: the JSON that a report exports, or a CSV file with columns topic and name.",
+           "--names", default="those of the model", metavar="FILE"),
+]  # fmt: skip
 HostOption = Annotated[
     str, option("Address to listen on; use 0.0.0.0 to allow remote access.", metavar="ADDRESS")
 ]
@@ -105,17 +110,20 @@ def report_command(
     images: ImagesOption = None,
     audit: AuditOption = None,
     open_it: OpenOption = False,
+    names: NamesOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
+    from tagtopics.explore.record.names_file import read_names, with_names
     from tagtopics.explore.report.audit_page import read_findings
     from tagtopics.explore.report.html_report import ReportOptions, check_report_target, write_report
 
     check_report_target(out, overwrite=overwrite)
     findings = None if audit is None else read_findings(audit)
+    own_names = {} if names is None else read_names(names)
     clock = StepClock("load", "record", "render")
     loaded, documents = _load_both(model, corpus, output)
     clock.begin("record")
-    data = _record(loaded, documents, model, title, images)
+    data = with_names(_record(loaded, documents, model, title, images), own_names)
     clock.begin("render")
     options = ReportOptions(max_mb=max_mb, overwrite=overwrite, offline=loaded, findings=findings)
     size = write_report(data, out, options=options)

@@ -25,10 +25,10 @@ from tagtopics.corpus.text import default_pattern, fold_case
 from tagtopics.jit.top import largest
 
 _TERMS = 3  # words or phrases of a name
-# Parts of contractions, citations and addresses that a name leaves out, unless a topic has nothing else.
+# Parts of contractions, citations, addresses and numerals: names leave them out, unless nothing else is left.
 _DEBRIS = {
     "ll", "ve", "re", "don", "doesn", "didn", "isn", "wasn", "couldn", "et", "al", "eg", "ie", "etc", "pp",
-    "vs", "said", "says", "http", "https", "www", "com",
+    "vs", "said", "says", "http", "https", "www", "com", "ba", "ii", "iii", "iv",
 }  # fmt: skip
 _CANDIDATES = 12  # first words of a topic that may form phrases
 
