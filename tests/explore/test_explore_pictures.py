@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import io
 import json
 import re
 import subprocess
 import sys
-from dataclasses import asdict
+import warnings
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import numpy as np
 import pytest
-from explore_support import Watched
+from explore_support import Watched, serving
 from fastapi import HTTPException
 
 import tagtopics as tt
 from tagtopics.datasets.scenes import make_scenes, write_scenes
 from tagtopics.explore import write_report
-from tagtopics.explore.record.heat_maps import MOST_PIXELS, tag_maps, with_pictures
+from tagtopics.explore.record.heat_maps import MOST_PIXELS, tag_maps
+from tagtopics.explore.record.photographs import Photographs, with_pictures
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
+from tagtopics.explore.server.server import Served, create_server
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -143,12 +146,112 @@ def test_command_serves_photographs(seeing: Any, scenes: Path, tmp_path: Path) -
             assert server.stdout is not None
             found = re.search(r"at (http://127\.0\.0\.1:\d+/)", server.stdout.readline())
             assert found is not None
-            bodies = json.loads(gzip.decompress(urlopen(f"{found[1]}data/bodies/0").read()))
+            photo = json.loads(urlopen(f"{found[1]}data/photos/5").read())
+            small = urlopen(f"{found[1]}data/thumbnails/5").read()
+            with pytest.raises(HTTPError, match="404"):
+                urlopen(f"{found[1]}data/photos/24")
         finally:
             server.kill()
-    assert any("p" in body for body in bodies)
-    content = next(base64.b64decode(body["p"]["j"]) for body in bodies if "p" in body)
-    assert content.startswith(b"\xff\xd8")
+    maps = tag_maps(seeing, str(scenes / "scene-0005.png"), seeing_tags(scenes, 5)).for_page()
+    assert photo == {"j": maps["jpeg"], "r": maps["rows"], "c": maps["columns"], "h": maps["heat"]}
+    assert base64.b64decode(photo["j"])[:2] == small[:2] == b"\xff\xd8"
+
+
+def seeing_tags(folder: Path, row: int) -> list[str]:
+    """Return the tags of a photo as the pages order them."""
+    return list(tt.read_corpus(folder).tags_of(row))
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> TopicData:
+    """More photos than a report has with heat maps; they are links, and the first has no tags."""
+    folder, linked = tmp_path_factory.mktemp("many"), tmp_path_factory.mktemp("linked")
+    write_scenes(folder, make_scenes(410, size=(48, 32), seed=1))
+    tags = json.loads((folder / "tags.json").read_text())
+    tags[min(tags)] = []
+    (linked / "tags.json").write_text(json.dumps(tags))
+    for name in tags:
+        (linked / name).symlink_to(folder / name)
+    visual = tt.VisualVocabulary(codebook_sizes=(8, 8), working_pixels=48 * 32, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tt.CorpusWarning)
+        corpus = tt.read_corpus(linked, visual=visual)
+    model = tt.TTM(n_topics=5, random_state=0, max_iter=10).fit_topics(corpus)
+    return with_pictures(tt.topic_data(model, corpus, "Many"), model, str(linked))
+
+
+def test_every_photo_is_in_the_file(browser: Any, many: TopicData, tmp_path: Path) -> None:
+    size = write_report(many, tmp_path / "many.html")
+    heated = sum(bool(one.heat) for one in many.pictures)
+    assert (size.n_photos, size.n_heated) == (410, heated)
+    assert heated in (399, 400)
+    watched = Watched(browser, (tmp_path / "many.html").as_uri())
+    page = watched.open()
+    without = [one.doc for one in many.pictures if not one.heat]
+    assert len(without) >= 10
+    for doc in (without[0], without[-1], many.pictures[0].doc):
+        watched.go(f"#/document/{many.documents.ids[doc]}")
+        page.wait_for_selector(".photograph img")
+        wide = "image => image.decode().then(() => image.naturalWidth)"
+        assert page.locator(".photograph img").evaluate(wide) > 0
+        assert "chromatic" not in page.locator("main").inner_text()
+    watched.go("#/about")
+    assert "410; 0 left out" in page.locator("main").inner_text()
+    assert watched.problems() == []
+    assert watched.faults == []
+    watched.close()
+
+
+def test_photos_become_smaller_before_any_is_left_out(browser: Any, many: TopicData, tmp_path: Path) -> None:
+    whole = write_report(many, tmp_path / "whole.html")
+    sizes = {}
+    for share in (0.9, 0.6, 0.47):
+        options = tt.ReportOptions(max_mb=share * whole.n_bytes / 1e6)
+        size = sizes[share] = write_report(many, tmp_path / f"{share}.html", options=options)
+        assert size.n_bytes <= options.max_mb * 1e6
+        assert size.n_photos == 410 or size.n_heated == 0
+    assert sizes[0.9].n_photos == 410
+    assert 0 < sizes[0.47].n_photos < 410, sizes
+    watched = Watched(browser, (tmp_path / "0.47.html").as_uri())
+    page = watched.open("#/about")
+    left = 410 - sizes[0.47].n_photos
+    assert f"{sizes[0.47].n_photos}; {left} left out" in page.locator("main").inner_text()
+    watched.go("#/documents")
+    assert f"{left} photos are not on these pages" in page.locator("main").inner_text()
+    last = many.documents.ids[many.documents.by_topic()[-1]]
+    watched.go(f"#/document/{last}")
+    page.wait_for_selector(".reading .note")
+    assert "size limit" in page.locator(".reading").inner_text()
+    assert "chromatic" not in page.locator("main").inner_text()
+    watched.close()
+
+
+def test_without_the_folder_visual_words_are_not_shown(browser: Any, many: TopicData, tmp_path: Path) -> None:
+    write_report(replace(many, pictures=()), tmp_path / "bare.html")
+    watched = Watched(browser, (tmp_path / "bare.html").as_uri())
+    page = watched.open()
+    for place in ("#/", "#/topic/0", "#/tag/0", f"#/document/{many.documents.ids[3]}", "#/search/achromatic"):
+        watched.go(place)
+        page.wait_for_timeout(100)
+        assert "chromatic0" not in page.locator("main").inner_text(), place
+    watched.close()
+
+
+def test_server_shows_every_photo(browser: Any, seeing: Any, scenes: Path) -> None:
+    record = tt.topic_data(seeing, tt.read_corpus(scenes, visual=seeing.visual_), "Scenes")
+    app, models = create_server(None, None)
+    models.replace([Served("scenes", record, ModelEngine(seeing), Photographs(record, seeing, str(scenes)))])
+    for address in serving(app):
+        watched = Watched(browser, address)
+        page = watched.open(f"#/document/{record.documents.ids[7]}")
+        page.wait_for_selector(".photograph canvas")
+        assert page.locator(".reading .choice label").count() > 1
+        watched.go("#/documents")
+        page.locator(".documents .thumb:not([hidden])").first.wait_for()
+        wide = "image => image.decode().then(() => image.naturalWidth)"
+        assert page.locator(".documents .thumb").first.evaluate(wide) > 0
+        assert watched.faults == []
+        watched.close()
 
 
 def test_server_sees_a_photograph(seeing: Any, scenes: Path) -> None:

@@ -114,6 +114,7 @@ def report_command(
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.explore.record.names_file import read_names, with_names
+    from tagtopics.explore.record.photographs import with_pictures
     from tagtopics.explore.report.audit_page import read_findings
     from tagtopics.explore.report.html_report import ReportOptions, check_report_target, write_report
 
@@ -123,20 +124,25 @@ def report_command(
     clock = StepClock("load", "record", "render")
     loaded, documents = _load_both(model, corpus, output)
     clock.begin("record")
-    data = with_names(_record(loaded, documents, model, title, images), own_names)
+    data = with_names(_record(loaded, documents, model, title), own_names)
+    if images is not None:
+        data = with_pictures(data, loaded, images)
     clock.begin("render")
     options = ReportOptions(max_mb=max_mb, overwrite=overwrite, offline=loaded, findings=findings)
     size = write_report(data, out, options=options)
     clock.begin("load")
-    left = size.n_docs - size.n_bodies
+    left, what = size.n_docs - size.n_bodies, "texts"
+    if data.visual:
+        left, what = len(data.pictures) - size.n_photos, "photos"
     if data.documents.has_words and left:
-        note(f"{left:,} of {size.n_docs:,} texts were left out to stay below {max_mb:g} MB; raise --max-mb")
+        note(f"{left:,} of {size.n_docs:,} {what} were left out to stay below {max_mb:g} MB; raise --max-mb")
     payload = {
         "path": out,
         "bytes": size.n_bytes,
         "n_docs": size.n_docs,
         "n_listed": size.n_listed,
-        "n_texts": size.n_bodies,
+        "n_texts": 0 if data.visual else size.n_bodies,
+        "n_photos": size.n_photos,
         "n_topics": data.n_topics,
         "n_tags": len(data.tags.names),
         "seconds": clock.seconds,
@@ -146,6 +152,9 @@ def report_command(
         "size": f"{size.n_bytes / 1e6:.1f} MB",
         "documents": f"{size.n_listed:,} listed, {size.n_bodies:,} with their words",
     }
+    if data.visual:
+        photos = f"{size.n_photos:,} with their photo, {size.n_heated:,} with heat maps"
+        facts["documents"] = f"{size.n_listed:,} listed, {photos}"
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
     if open_it:
         import webbrowser
@@ -154,15 +163,13 @@ def report_command(
             note(f"no browser was found: open {out} yourself")
 
 
-def _record(
-    loaded: TopicModel, documents: Corpus | None, path: str, title: str | None, images: str | None
-) -> TopicData:
-    """Return what the pages show of a model in a folder, with its photos if their folder is given."""
-    from tagtopics.explore.record.heat_maps import with_pictures
+def _record(loaded: TopicModel, documents: Corpus | None, path: str, title: str | None) -> TopicData:
+    """Return what the pages show of a model in a folder."""
+    from pathlib import Path
+
     from tagtopics.explore.record.to_topic_data import topic_data
 
-    data = topic_data(loaded, documents, title or Path(path).resolve().stem)
-    return data if images is None else with_pictures(data, loaded, images)
+    return topic_data(loaded, documents, title or Path(path).resolve().stem)
 
 
 def serve_command(
@@ -185,6 +192,8 @@ def serve_command(
     log: LogOption = False,
 ) -> None:
     """Serve models: their pages, a workbench for new texts, and a JSON API under /api/v1."""
+    from tagtopics.explore.record.photographs import Photographs
+
     try:
         from tagtopics.explore.server.engine import ModelEngine
         from tagtopics.explore.server.middleware import Limits
@@ -218,7 +227,8 @@ def serve_command(
             loaded, documents = _load_both(path, corpus, output)
             engine = ModelEngine(loaded)
             engine.warm()
-            found.append(Served(name, _record(loaded, documents, path, title, images), engine))
+            data = _record(loaded, documents, path, title)
+            found.append(Served(name, data, engine, Photographs(data, loaded, images) if images else None))
         return found
 
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"

@@ -1,4 +1,4 @@
-"""Heat maps of the tags of an image: the credit of its visual words by tile; photographs with them."""
+"""Heat maps of the tags of an image: the credit of its visual words by tile."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32
 from tagtopics.errors import InputError
-from tagtopics.explore.record.topic_data import Picture, TopicData
 from tagtopics.files import atomic_file, check_target
 from tagtopics.images.decode import display_name
 from tagtopics.images.vocabulary import TileMap
@@ -26,7 +25,6 @@ Uint8 = npt.NDArray[np.uint8]
 
 # Colours from no credit to full credit, dark to light, so that they are readable in grey, too.
 _RAMP = np.array([[20, 11, 82], [135, 32, 107], [220, 72, 62], [251, 159, 28], [252, 253, 164]], dtype=float)
-MOST_PICTURES = 400  # in a report: those that show the topics best
 MOST_PIXELS = 25_000_000  # of a photograph sent to the server
 _MOST_COLUMNS = 48  # of a heat map in a page
 
@@ -189,28 +187,6 @@ class PhotographAnswer:
     rows: int
     columns: int
     heat: str  # tags x rows x columns, in 255ths, one byte each, base64
-
-
-def with_pictures(data: TopicData, model: Any, folder: str) -> TopicData:
-    """Return the record with photographs and heat maps.
-
-    Args:
-        data: of a model that was fitted to a folder of images.
-        model: that model.
-        folder: the images, named like the documents.
-    """
-    root = Path(folder).resolve()
-    if not root.is_dir():
-        raise InputError(f"no such folder: {folder}")
-    table, pictures = data.documents, []
-    for doc in table.by_topic()[:MOST_PICTURES].tolist():
-        path = (root / table.ids[doc]).resolve()
-        tags = [data.tags.names[t] for t in table.tag_index[slice(*table.tag_offsets[doc : doc + 2])]]
-        if tags and path.is_file() and path.is_relative_to(root):  # a name must not point outside the folder
-            pictures.append(Picture(doc=doc, **tag_maps(model, str(path), tags).for_page()))
-    if not pictures:
-        raise InputError(f"{folder}: has no image of the documents, such as {table.ids[0][:80]!r}")
-    return replace(data, pictures=tuple(pictures))
 
 
 def pictured(model: Any, path: Path, top: int) -> PhotographAnswer:

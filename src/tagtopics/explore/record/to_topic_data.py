@@ -76,6 +76,7 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         background=model.background_topics(),
         recipe=recipe,
         fitted=model.fitted_,
+        visual=model.visual_ is not None,
     )
     return replace(data, findings=findings_of(data))
 

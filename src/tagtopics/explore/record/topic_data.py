@@ -81,13 +81,17 @@ class DocumentTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Picture:
-    """A document that is an image, with a heat map for each of its tags."""
+    """A document that is an image, with a heat map for each of its tags, or without any."""
 
     doc: int  # the row of the document
     jpeg: str  # the image, small, as base64
-    rows: int  # of each heat map
+    rows: int  # of each heat map; 0 without
     columns: int
     heat: str  # credit of each tile, tags x rows x columns, in 255ths, one byte each, as base64
+
+    def for_page(self) -> dict[str, Any]:
+        """Return it as the pages read it."""
+        return {"j": self.jpeg, "r": self.rows, "c": self.columns, "h": self.heat}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +129,7 @@ class TopicData:
             nothing about a document or tag.
         tags: the tags.
         documents: the documents.
+        visual: whether the words are visual words, which nobody can read.
         pictures: of those documents that are images.
         findings: for the first screen of the explorer.
         recipe: how words are found in the texts; None if that is unknown.
@@ -146,6 +151,7 @@ class TopicData:
     documents: DocumentTable
     names: tuple[str, ...]
     background: Bool
+    visual: bool = False
     pictures: tuple[Picture, ...] = ()
     findings: tuple[Finding, ...] = ()
     recipe: TextRecipe | None = None

@@ -30,7 +30,8 @@ class Bodies:
     Numbers of `k` and `c` are letters, from `#` on, so that they take one byte. `w` and `n` are the words
     (numbers in the index) and their counts, and `s` the spans of words in the text: for each the gap before
     it, its length, and the position of its word in `w`. They are left out where the page finds the same
-    words by itself: by looking up every `PLAIN_WORD` of the text.
+    words by itself: by looking up every `PLAIN_WORD` of the text. Nobody can read visual words, so that the
+    body of a photo has only `p`.
     """
 
     def __init__(self, data: TopicData) -> None:
@@ -43,6 +44,8 @@ class Bodies:
 
     def bodies(self, docs: Iterable[int]) -> list[dict[str, Any]]:
         """Return the bodies of documents; what is the same computation for all of them is done at once."""
+        if self._data.visual:
+            return [{"k": ""} | self._picture(doc) for doc in docs]
         rows = np.array(list(docs), dtype=np.int64)
         parts = zip(rows.tolist(), *self._words(rows), strict=True)
         return [self._body(*part) for part in parts]
@@ -61,9 +64,11 @@ class Bodies:
                 place = {int(self._chosen[w]): i for i, w in enumerate(listed["w"])}
                 found = [(a, b, place[w]) for a, b, w in data.spans.find(whole)[1] if w in place]
                 body |= listed | {"s": _gaps(body["t"], found)}
-        if picture := data.picture_of.get(doc):
-            body["p"] = {"j": picture.jpeg, "r": picture.rows, "c": picture.columns, "h": picture.heat}
         return body
+
+    def _picture(self, doc: int) -> dict[str, Any]:
+        picture = self._data.picture_of.get(int(doc))
+        return {} if picture is None else {"p": picture.for_page()}
 
     def _words(self, rows: Int64) -> tuple[list[dict[str, list[Any]]], list[dict[str, Any]]]:
         """Return `w` and `n` of documents, and what a body has of topics and credits: `k`, `f` and `c`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from tagtopics._typing import Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.map.terrain import MOST_TAGS, map_index, terrain_of
 from tagtopics.explore.record.page_words import page_obstacle
+from tagtopics.explore.record.photographs import fitting_pictures
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.record.workbench import workbench
 from tagtopics.explore.report.audit_page import AuditFinding, audit_block
@@ -26,6 +27,7 @@ _FOR_BENCH = 0.25  # share of the space that the workbench may take; larger ones
 _FOR_BODIES = 0.4  # share of what topics, words and tags leave, reserved for texts if documents are many
 _SAMPLE = 2000  # documents from which the size of a list of many more is estimated
 _POINT, _LABEL = 6, 25  # bytes of a document on the map, and of a label, at the most
+_WITHOUT = 20  # bytes of the body of a photo, without the photo
 _MARK = b'<meta name="generator" content="tagtopics '  # in the first kilobyte of every report
 
 
@@ -57,6 +59,8 @@ class ReportSize:
     n_docs: int  # in the collection
     n_listed: int  # with id, tags and topics
     n_bodies: int  # with text, words and credits
+    n_photos: int = 0
+    n_heated: int = 0  # photos with heat maps
 
 
 def write_report(
@@ -129,15 +133,21 @@ def render_report(
             bench = b""
         space -= base64_size(len(bench))
         docs, index = fitting_index(data, space)
-        bodies, n_bodies = _fitting_bodies(data, docs, space - base64_size(len(index)))
+        space -= base64_size(len(index))
+        if data.pictures:
+            data = fitting_pictures(data, docs, space - len(docs) * _WITHOUT)
+        bodies, n_bodies = _fitting_bodies(data, docs, space)
         places = packed(map_index(terrain.result(), docs))
 
-    settings |= {"bodies": n_bodies, "bench": bool(bench)}
-    missing = "photos" if data.picture_of else page_obstacle(data.recipe)
+    shown = [data.picture_of[doc] for doc in docs[:n_bodies].tolist() if doc in data.picture_of]
+    n_heated = sum(bool(one.heat) for one in shown)
+    size = ReportSize(0, len(data.documents.ids), len(docs), n_bodies, len(shown), n_heated)
+    settings |= {"bodies": n_bodies, "bench": bool(bench), "photos": size.n_photos, "heated": size.n_heated}
+    missing = "photos" if data.visual else page_obstacle(data.recipe)
     settings["benchless"] = None if bench else missing if possible is None else "size"  # for *How to read*
     blocks = {"index": index, "map-data": places} | ({"bench": bench} if bench else {})
     html = report_page(data.title, settings, blocks | audit | bodies)
-    return html, ReportSize(len(html), len(data.documents.ids), len(docs), n_bodies)
+    return html, replace(size, n_bytes=len(html))
 
 
 def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[dict[str, bytes], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from tagtopics.errors import InputError
 from tagtopics.explore.map.terrain import map_index, terrain_of
 from tagtopics.explore.record.heat_maps import PhotographAnswer
+from tagtopics.explore.record.photographs import Photographs
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.bodies import CHUNK, Bodies
 from tagtopics.explore.report.page import compact_json, live_page, packed, script, style
@@ -42,7 +44,9 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def model_app(data: TopicData, engine: ModelEngine, gate: Gate) -> FastAPI:
+def model_app(
+    data: TopicData, engine: ModelEngine, gate: Gate, photographs: Photographs | None = None
+) -> FastAPI:
     """Return the pages and the API of one model; `gate` runs what takes long."""
     app = FastAPI(
         title="tagtopics",
@@ -52,7 +56,9 @@ def model_app(data: TopicData, engine: ModelEngine, gate: Gate) -> FastAPI:
         redoc_url=None,
         responses=_REFUSALS,
     )
-    _add_pages(app, data, engine.offers)
+    _add_pages(app, data, engine.offers, len(photographs.docs) if photographs else 0)
+    if photographs is not None:
+        _add_photographs(app, photographs, gate)
     _add_collection(app, Collection(data), gate)
     _add_questions(app, engine, gate)
     add_annif_routes(app, data.title, engine, gate)
@@ -60,14 +66,15 @@ def model_app(data: TopicData, engine: ModelEngine, gate: Gate) -> FastAPI:
     return app
 
 
-def _add_pages(app: FastAPI, data: TopicData, offers: frozenset[str]) -> None:
+def _add_pages(app: FastAPI, data: TopicData, offers: frozenset[str], n_photos: int) -> None:
     """Serve the page, its style sheet and script, and its data."""
     order = data.documents.by_topic()
     bodies_of = Bodies(data)
     index = packed(index_of(data, order))
     places = packed(map_index(terrain_of(data), order))
     n_bodies = len(order) if data.documents.has_words else 0
-    page = live_page(data.title, {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)})
+    settings = {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)}
+    page = live_page(data.title, settings | {"photos": n_photos, "heated": n_photos})
 
     @lru_cache(maxsize=64)
     def pack(at: int) -> bytes:
@@ -101,6 +108,32 @@ def _add_pages(app: FastAPI, data: TopicData, offers: frozenset[str]) -> None:
         if at * CHUNK >= n_bodies:
             raise HTTPException(404, "no such document")
         return zipped(pack(at))
+
+
+def _add_photographs(app: FastAPI, photographs: Photographs, gate: Gate) -> None:
+    """Serve every photo, with heat maps that are computed when a page asks for them."""
+
+    @lru_cache(maxsize=256)
+    def heated(row: int) -> bytes:
+        return compact_json(photographs.picture(row).for_page())
+
+    @lru_cache(maxsize=4096)
+    def small(row: int) -> bytes:
+        return base64.b64decode(photographs.thumbnail(row).jpeg)
+
+    async def content(row: int, make: Callable[[int], bytes], kind: str) -> Response:
+        if row not in photographs.docs:
+            raise HTTPException(404, "no such photo")
+        headers = {"Cache-Control": "private, max-age=3600"}
+        return Response(await gate.run(lambda: make(row)), media_type=kind, headers=headers)
+
+    @app.get("/data/photos/{row}", include_in_schema=False)
+    async def photo(row: Number) -> Response:
+        return await content(row, heated, "application/json")
+
+    @app.get("/data/thumbnails/{row}", include_in_schema=False)
+    async def thumbnail(row: Number) -> Response:
+        return await content(row, small, "image/jpeg")
 
 
 async def _answer(gate: Gate, compute: Callable[..., Any], *given: Any) -> Response:

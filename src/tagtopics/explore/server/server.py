@@ -23,6 +23,7 @@ from starlette.routing import Mount, Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tagtopics.errors import InputError
+from tagtopics.explore.record.photographs import Photographs
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import ICON
 from tagtopics.explore.server.engine import ModelEngine
@@ -42,6 +43,7 @@ class Served:
     name: str  # in addresses
     data: TopicData
     engine: ModelEngine
+    photographs: Photographs | None = None  # of a model of photos, if their folder was given
 
 
 class Models:
@@ -74,7 +76,8 @@ class Models:
     def replace(self, models: Sequence[Served]) -> None:
         """Answer with these models from now on."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        apps = [model_app(one.data, one.engine, self._gate) for one in models]  # slow; requests go on
+        # This is slow; requests go on meanwhile.
+        apps = [model_app(one.data, one.engine, self._gate, one.photographs) for one in models]
         if len(models) == 1:
             self._app = apps[0]
         else:

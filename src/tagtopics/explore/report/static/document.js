@@ -8,13 +8,9 @@ function documentPage(d) {
   const reading = h("section", { class: "card reading", "aria-label": "Text" },
     h("p", { class: "wait" }, "Unpacking …"),
   );
-  body(d).then(
-    (found) => {
-      if (found && found.p) pictured(reading, found.p, tags);
-      else if (found) coloured(reading, found, tags);
-      else withoutBody(reading, tags);
-    },
-    (error) => reading.replaceChildren(h("p", { class: "wrong" }, `The text cannot be shown: ${error.message}`)),
+  (store.pictures ? photoOf(d) : body(d)).then(
+    (found) => (!found ? withoutBody : store.pictures ? pictured : coloured)(reading, found || tags, tags),
+    (error) => reading.replaceChildren(h("p", { class: "wrong" }, `The ${store.pictures ? "photo" : "text"} cannot be shown: ${error.message}`)),
   );
   return [
     hero(store.pictures ? "Photo" : "Document", h("bdi", {}, titleOf(d)),
@@ -40,8 +36,11 @@ function sourceLine(d) {
 }
 
 function withoutBody(box, tags) {
-  const why =
-    settings.live || store.documents.tokens.every((n) => n === 0)
+  const why = store.pictures
+    ? settings.photos
+      ? "This photo was left out because of the size limit of this file (--max-mb), or is not in its folder."
+      : "This page was made without the folder of the photos; give it with --images."
+    : settings.live || store.documents.tokens.every((n) => n === 0)
       ? "The model was saved without its corpus; give it with --corpus to see texts."
       : "The text of this document was left out because of the size limit of this file (--max-mb).";
   box.replaceChildren(h("p", { class: "note" }, why), tagChips(tags));
@@ -49,6 +48,14 @@ function withoutBody(box, tags) {
 
 // A photo with the heat map of one of its tags.
 function pictured(box, picture, tags) {
+  if (!picture.h) {
+    box.replaceChildren(
+      h("div", { class: "photograph small" }, h("img", { src: `data:image/jpeg;base64,${picture.j}`, alt: "The photograph" })),
+      tags.length ? h("p", { class: "note" }, `A small copy. This file has heat maps of ${whole(settings.heated)} photos; tagtopics serve shows those of all.`) : "",
+      tagChips(tags),
+    );
+    return;
+  }
   const size = picture.r * picture.c;
   const heat = bytesOf(picture.h);
   const most = Math.max(1, ...heat);

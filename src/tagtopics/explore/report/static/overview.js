@@ -255,7 +255,10 @@ function documentsPage() {
   return [
     h("h1", {}, plural(store.sizes.documents, "document")),
     h("p", { class: "lead" }, store.pictures ? "Every photo with its topics; choose one to see where each of its tags is." : "Every document with its topics; choose one to read it, with its words coloured by tag."),
-    !left && settings.bodies < store.sizes.documents && store.corpus
+    store.pictures && settings.photos < store.sizes.documents
+      ? h("p", { class: "note" }, `${whole(store.sizes.documents - settings.photos)} photos are not on these pages.`)
+      : null,
+    !store.pictures && !left && settings.bodies < store.sizes.documents && store.corpus
       ? h("p", { class: "note" }, `${whole(store.sizes.documents - settings.bodies)} texts are not in this file, which has a size limit (--max-mb).`)
       : null,
     left

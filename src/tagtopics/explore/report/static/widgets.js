@@ -33,13 +33,23 @@ function chosenTags(label, tags, firstHue, remove, draw = (t) => h("span", {}, t
 function thumbnail(d) {
   if (!store.pictures) return null;
   const image = h("img", { class: "thumb", alt: "", hidden: true });
+  const show = (source) => {
+    image.addEventListener("error", () => (image.hidden = true));
+    image.src = source;
+    image.hidden = false;
+  };
   const fill = () =>
-    body(d).then((found) => {
-      if (!found || !found.p) return;
-      image.src = `data:image/jpeg;base64,${found.p.j}`;
-      image.hidden = false;
-    });
+    settings.live
+      ? settings.photos && show(`data/thumbnails/${store.documents.rows[d]}`)
+      : photoOf(d).then((found) => found && show(`data:image/jpeg;base64,${found.j}`));
   return { image, fill };
+}
+// A photo as { j: JPEG, r, c: rows and columns of heat maps, h: heat maps }; the server makes them now.
+async function photoOf(d) {
+  if (!settings.photos) return null;
+  if (settings.live) return asked(`data/photos/${store.documents.rows[d]}`);
+  const found = await packedBody(d);
+  return (found && found.p) || null;
 }
 function filledInView(row, { fill }) {
   const watcher = new IntersectionObserver((entries) => {
