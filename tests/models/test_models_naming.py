@@ -97,6 +97,15 @@ def test_topics_that_distinguish_few_documents_are_background(even: float) -> No
     assert not background_topics(share, theta, of_first).any()
 
 
+def test_the_subject_of_a_frequent_tag_is_not_background() -> None:
+    theta = documents_of_topics(1000, 0.05)
+    share = theta.mean(0)
+    sums = np.stack([theta[t::50].sum(0) for t in range(50)])
+    for n_docs, still in ((30, False), (10, True)):  # a tag whose documents are half about it
+        own = n_docs * np.array([0.5, 0.125, 0.125, 0.125, 0.125])
+        assert background_topics(share, theta, np.vstack([sums, own]))[0] == still
+
+
 def test_large_topics_and_topics_by_chance_are_not_background() -> None:
     theta = np.full((100, 3), 0.01)
     theta[:70, 0], theta[70:90, 1], theta[90:, 2] = 1, 1, 1

@@ -46,6 +46,9 @@ _LEAST_TOGETHER, _LEAST_SHARE = 4, 0.2
 # to, by at least this many standard errors; tags count if they have this many documents.
 _FEW, _ERRORS, _TAG_DOCS = 2 / 3, 3.0, 2.5
 
+# It is no background, but a subject, if a tag of this many documents has this many times as much of it.
+_SUBJECT_DOCS, _SUBJECT = 20, 6.0
+
 # A tag is typical of a topic if its documents have this many times as much of it as all documents.
 _LIFT = 2.0
 
@@ -73,7 +76,8 @@ def background_topics(topic_share: Float64, doc_topic: Any, tag_sums: Any = None
     if len(sums):
         means = sums / sums.sum(1, keepdims=True)
         of_tags = np.bincount(distinguishing_topics(means, topic_share), minlength=K)
-        background &= of_tags < len(sums) * topic_share
+        frequent = means[sums.sum(1) >= _SUBJECT_DOCS]
+        background &= (of_tags < len(sums) * topic_share) & ~(frequent >= _SUBJECT * topic_share).any(0)
     return np.asarray(background)
 
 
