@@ -190,6 +190,11 @@ def test_topics_of_photos_are_named_by_tags() -> None:
     names = name_by_tags(sums, np.array([0.4, 0.6]), ["kind:sky", "water", "boat", "grass"])
     assert names == ("sky, grass", "water, boat")
     assert name_by_tags(sums[:0], np.array([0.4, 0.6]), []) == ("no tags", "no tags (2)")
+    alike = np.array(
+        [[9.0, 8.0, 0.0], [7.0, 9.0, 0.0], [5.0, 5.0, 1.0], [2.0, 0.0, 1.0], [0.0, 2.0, 1.0], [1, 1, 40]]
+    )
+    names = name_by_tags(alike, np.array([0.2, 0.2, 0.6]), ["sky", "plane", "jet", "sea", "fog", "rest"])
+    assert names[:2] == ("sky, plane, jet, sea", "plane, sky, jet, fog")  # more tags, no numbers
 
 
 def test_tags_with_twice_as_much_of_a_topic_are_typical_before_frequent_tags() -> None:

@@ -114,15 +114,17 @@ def name_topics(
     """
     known = frozenset(phrases)
     terms = [_terms([word for word in own if word not in _DEBRIS] or own, known) for own in words]
-    singled = _singled_out(tag_sums, tag_names, len(terms))
-    names = [_name(own[:_TERMS], tag) for own, tag in zip(terms, singled, strict=True)]
-    for n in range(_TERMS + 1, 2 * _TERMS):  # topics of one name get more terms
-        often = Counter(names)
-        names = [
-            _name(own[:n], tag) if often[name] > 1 else name
-            for name, own, tag in zip(names, terms, singled, strict=True)
-        ]
-    return distinct(names)
+    return _told_apart(terms, _singled_out(tag_sums, tag_names, len(terms)))
+
+
+def _told_apart(terms: list[list[str]], tags: Sequence[str]) -> tuple[str, ...]:
+    """Return a name of each topic: its first terms, its tag; topics of the same terms get more of them."""
+    sizes = [_TERMS] * len(terms)
+    for n in range(_TERMS + 1, 2 * _TERMS):
+        same = [(frozenset(own[:size]), tag) for own, size, tag in zip(terms, sizes, tags, strict=True)]
+        often = Counter(same)
+        sizes = [n if often[one] > 1 else size for one, size in zip(same, sizes, strict=True)]
+    return distinct(_name(own[:n], tag) for own, n, tag in zip(terms, sizes, tags, strict=True))
 
 
 def name_by_tags(tag_sums: Any, topic_share: Float64, tag_names: Sequence[str]) -> tuple[str, ...]:
@@ -133,8 +135,9 @@ def name_by_tags(tag_sums: Any, topic_share: Float64, tag_names: Sequence[str]) 
         topic_share: (K,) share of all tokens.
         tag_names: the T tags.
     """
-    typical = typical_tags(tag_sums, topic_share, _TERMS)
-    return distinct(", ".join(bare_name(tag_names[t]) for t in tags) or "no tags" for tags in typical)
+    typical = typical_tags(tag_sums, topic_share, 2 * _TERMS)
+    terms = [[bare_name(tag_names[t]) for t in tags] or ["no tags"] for tags in typical]
+    return _told_apart(terms, [""] * len(terms))
 
 
 def typical_tags(tag_sums: Any, topic_share: Float64, n: int) -> list[list[int]]:
