@@ -67,6 +67,11 @@ def test_names_do_not_lead_out_of_the_folder(pictures: TopicData, seeing: Any, s
     (scenes / "inner").mkdir(exist_ok=True)
     with pytest.raises(tt.InputError, match="has no image of the documents"):
         with_pictures(pictures, seeing, str(scenes / "inner"))
+    outside = [f"../{pictures.documents.ids[0]}", str(scenes / pictures.documents.ids[0]), "x" * 5000, "a\0b"]
+    ids = tuple(outside[d % 4] for d in range(24))
+    record = replace(pictures, documents=replace(pictures.documents, ids=ids))
+    with pytest.raises(tt.InputError, match="has no image of the documents"):
+        Photographs(record, seeing, str(scenes / "inner"))
     with pytest.raises(tt.InputError, match="no such folder"):
         with_pictures(pictures, seeing, str(scenes / "nowhere"))
 

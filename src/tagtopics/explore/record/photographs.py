@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -47,7 +48,7 @@ class Photographs:
 
     def _has(self, name: str) -> bool:
         path = Path(name)  # a name must not lead out of the folder
-        return not path.is_absolute() and ".." not in path.parts and (self._root / path).is_file()
+        return not path.is_absolute() and ".." not in path.parts and os.path.isfile(self._root / path)
 
     def picture(self, doc: int) -> Picture:
         """Return a photograph with the heat maps of its tags."""
