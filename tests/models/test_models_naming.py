@@ -15,6 +15,7 @@ from tagtopics._typing import Float64
 from tagtopics.models.naming import (
     background_topics,
     distinct,
+    find_topic_phrases,
     foreground,
     name_by_tags,
     name_topics,
@@ -183,6 +184,23 @@ def test_phrases_are_joined_only_if_the_texts_have_them() -> None:
     assert name_topics(own, pairs)[0] == "element wise, structuring, x"
     joined = name_topics(own, [*pairs, "structuring element wise"])
     assert joined[0] == "structuring element wise, x, y"
+
+
+def test_phrases_keep_the_stop_words_inside_them() -> None:
+    texts = [
+        "the state of the art method",
+        "method of a state-of-the-art parser",
+        "state. Of the art and method",
+    ]
+    corpus = tt.read_corpus(texts * 4, recipe=tt.TextRecipe(min_df=1))
+    words = [["state", "art", "method", "parser"]]
+    found = find_topic_phrases(corpus, words, np.ones((12, 1)))
+    assert "state of the art" not in found  # two of three do not suffice
+    corpus = tt.read_corpus(texts[:2] * 4, recipe=tt.TextRecipe(min_df=1))
+    found = find_topic_phrases(corpus, words, np.ones((8, 1)))
+    assert "state of the art" in found
+    assert not any(phrase.startswith("method of") for phrase in found)
+    assert name_topics(words, ["state of the art"]) == ("state of the art, method, parser",)
 
 
 def test_topics_of_photos_are_named_by_tags() -> None:

@@ -11,7 +11,7 @@ them as it has of their text. Decision 254.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tags import bare_name
-from tagtopics.corpus.text import default_pattern, fold_case
+from tagtopics.corpus.text import default_pattern, fold_case, stop_words
 from tagtopics.jit.top import largest
 
 _TERMS = 3  # words or phrases of a name
@@ -41,6 +41,9 @@ _LONGEST = 4  # the most words of a phrase
 
 # A phrase occurs at least four times; a pair makes up this share of the occurrences of one of its words.
 _LEAST_TOGETHER, _LEAST_SHARE = 4, 0.2
+
+# Two words with one or two stop words between them, as in "state of the art", need this share.
+_LEAST_INNER, _MOST_INNER = 0.77, 2
 
 # A background topic distinguishes fewer than this part of the documents that a topic of its size is expected
 # to, by at least this many standard errors; tags count if they have this many documents.
@@ -112,7 +115,8 @@ def name_topics(
         tag_sums: (T, K) how much of each topic the documents of each tag have; None without tags.
         tag_names: the T tags.
     """
-    known = frozenset(phrases)
+    listed = {word for own in words for word in own}
+    known = {" ".join(w for w in phrase.split() if w in listed): phrase for phrase in [*phrases][::-1]}
     terms = [_terms([word for word in own if word not in _DEBRIS] or own, known) for own in words]
     return _told_apart(terms, _singled_out(tag_sums, tag_names, len(terms)))
 
@@ -198,7 +202,9 @@ def find_topic_phrases(corpus: Corpus, words: Sequence[Sequence[str]], doc_topic
     for run in sorted(counts, key=len):
         n, often = counts[run], len(run) > 1 and counts[run] >= _LEAST_TOGETHER and of_docs[run] > 2
         if len(run) == 2:
-            often = often and n >= _LEAST_SHARE * min(counts[run[:1]], counts[run[1:]])
+            *inner, last = run[1].split()
+            least = _LEAST_INNER if inner else _LEAST_SHARE
+            often = often and n >= least * min(counts[run[:1]], counts[(last,)])
         if often and (len(run) == 2 or (run[:-1] in kept and run[1:] in kept)):
             kept[run] = n
     return tuple(" ".join(run) for run in sorted(kept, key=lambda run: (-kept[run], run)))
@@ -207,9 +213,12 @@ def find_topic_phrases(corpus: Corpus, words: Sequence[Sequence[str]], doc_topic
 def _count_runs(
     texts: Iterable[str], wanted: set[str], recipe: TextRecipe | None
 ) -> tuple[Counter[tuple[str, ...]], Counter[tuple[str, ...]]]:
-    """Count runs of one to `_LONGEST` different words side by side, and the texts with each."""
+    """Count runs of one to `_LONGEST` different words side by side, and the texts with each.
+
+    Stop words between two words belong to the second one: ("state", "of the art").
+    """
     recipe = recipe or TextRecipe()
-    pattern = recipe.token_pattern
+    pattern, stops = recipe.token_pattern, stop_words(recipe)
     find = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
     counts: Counter[tuple[str, ...]] = Counter()
     of_docs: Counter[tuple[str, ...]] = Counter()
@@ -218,30 +227,41 @@ def _count_runs(
         part = fold_case(part) if recipe.lowercase else part
         found: list[tuple[str, ...]] = []
         runs: list[tuple[str, ...]] = []  # those that end at the word before
+        first, inner = "", list[str]()  # the last wanted word, and the stop words since
         last = 0
         for start, stop in find.spans(part):
-            word, between = part[start:stop], part[last:start]
+            word, joins = part[start:stop], part[last:start] in _BETWEEN
             last = stop
             if word not in wanted:  # most words
                 runs = []
+                first = first if joins and word in stops and len(inner) < _MOST_INNER else ""
+                inner.append(word)
                 continue
-            longer = [run for run in runs if len(run) < _LONGEST and word not in run and between in _BETWEEN]
+            if first and inner and joins and word != first:
+                found.append((first, " ".join([*inner, word])))
+            longer = [run for run in runs if len(run) < _LONGEST and word not in run and joins]
             runs = [(word,), *((*run, word) for run in longer)]
             found += runs
+            first, inner = word, []
         counts.update(found)
         of_docs.update(set(found))
     return counts, of_docs
 
 
-def _terms(words: Sequence[str], phrases: frozenset[str]) -> list[str]:
-    """Return the first words that a name may need: phrases joined, and no two of one stem."""
+def _terms(words: Sequence[str], phrases: dict[str, str]) -> list[str]:
+    """Return the first words that a name may need: phrases joined, and no two of one stem.
+
+    Args:
+        words: of a topic.
+        phrases: as they are written, by their words without stop words.
+    """
     joined = _joined(words[:_CANDIDATES], phrases)
     terms: list[str] = []
     used: list[str] = []
     for word in words:
         for parts in dict.fromkeys((joined.get(word, (word,)), (word,))):
             if not any(_same_stem(part, known) for part in parts for known in used):
-                terms.append(" ".join(parts))
+                terms.append(phrases.get(" ".join(parts), " ".join(parts)))
                 used.extend(parts)
                 break
         if len(terms) == 2 * _TERMS:
@@ -249,7 +269,7 @@ def _terms(words: Sequence[str], phrases: frozenset[str]) -> list[str]:
     return terms
 
 
-def _joined(words: Sequence[str], phrases: frozenset[str]) -> dict[str, tuple[str, ...]]:
+def _joined(words: Sequence[str], phrases: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the phrase of each of a topic's words that is in one; first pairs first."""
     pairs = [(i, j) for i in range(len(words)) for j in range(len(words)) if i != j]
     joined: dict[str, tuple[str, ...]] = {}
