@@ -11,22 +11,20 @@ import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.analysis.audit.duplicates import weighted_words
-from tagtopics.analysis.audit.names import name_words
+from tagtopics.analysis.audit.margins import _both_sorts, _curved_margins, margins_of, observed_odds
+from tagtopics.analysis.audit.names import name_words, namesakes
 from tagtopics.analysis.audit.taggings import (
     Taggings,
     _batches,
     _best_entries,
     _best_scores,
-    _both_sorts,
-    _curved_margins,
     _entries,
     _omitted_share,
+    _others_of_document,
     _wrong_share,
     collect_taggings,
     doubtful_taggings,
-    margins_of,
     missing_taggings,
-    observed_odds,
 )
 from tagtopics.corpus.core import tag_matrix
 from tagtopics.jit.threads import thread_limit
@@ -150,7 +148,7 @@ def test_candidates_are_the_largest_positive_values(n_tags: int) -> None:
 
 
 def test_regressions_learn_from_outcomes_of_both_sorts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tagtopics.analysis.audit.taggings._SQUARES_PAIRS", 100)
+    monkeypatch.setattr("tagtopics.analysis.audit.margins._SQUARES_PAIRS", 100)
     rare, often = np.arange(1000) % 50 == 0, np.arange(1000) % 3 == 0
     some = _both_sorts(rare)
     assert len(set(some.tolist())) == len(some) == 100
@@ -240,14 +238,37 @@ def test_a_tag_whose_name_is_in_the_text_is_not_doubtful(rare_headings: tt.Corpu
     assert [f for f in rare if f.row is not None and f.tag in texts[f.row]] == []
 
 
-def test_few_documents_give_no_high_score(taggings: Taggings) -> None:
-    """With the same signals, a tag on two documents gets half the score of one on thousands."""
-    few, many = (
-        doubtful_taggings(taggings._replace(n_others=np.full(len(taggings.docs), n))) for n in (1.0, 1e6)
-    )
-    assert many.scores[0] > 0.6
-    assert few.scores == pytest.approx(many.scores / 2, rel=1e-5)
-    assert few.docs.tolist() == many.docs.tolist()
+def test_few_documents_give_no_high_score(taggings: Taggings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the same signals, a tag on two documents gets half the score of one on thousands.
+
+    If too few of its taggings can be expected to be wrong, it gets a hundredth of that.
+    """
+
+    def scores(n: float) -> Any:
+        return doubtful_taggings(taggings._replace(n_others=np.full(len(taggings.docs), n))).scores
+
+    many = scores(1e6)
+    assert many[0] > 0.6
+    for share, factor in ((1.0, 1.0), (0.001, 0.01)):
+        monkeypatch.setattr("tagtopics.analysis.audit.taggings._wrong_share", lambda *_, s=share: s)
+        at_all = scores(1e6)
+        assert scores(1.0) == pytest.approx(at_all / 2 * factor, rel=1e-5)
+
+
+def test_tags_are_compared_with_the_others_of_their_document() -> None:
+    docs, margins = np.array([0, 0, 0, 1]), np.array([1.0, 3.0, 5.0, -1.0])
+    carried = np.array([True, True, False, True])  # the mean of all taggings is 1
+    assert _others_of_document(docs, margins, carried) == pytest.approx([2.0, 1.0, 5 / 3, 1.0])
+
+
+def test_the_name_of_a_person_that_another_may_have_is_doubted_first() -> None:
+    names = ("Yang Liu", "Wei Liu", "Yang Wang", "Wei Chen", "Ada Byron", "LREC")
+    counts = sp.csr_array((2, len(names)), dtype=np.int8)
+    corpus = replace(tt.read_corpus(["a word", "a word"], tags=[["x"], ["x"]]), tags=counts, tag_names=names)
+    likely = dict(zip(names, namesakes(name_words(corpus, names)), strict=True))
+    assert likely["Yang Liu"] == pytest.approx(1 - np.exp(-6 * (2 / 6) * (2 / 6)))
+    assert likely["Yang Liu"] > likely["Wei Chen"] > likely["Ada Byron"]
+    assert likely["LREC"] == 1.0  # one word: nothing is known
 
 
 def test_texts_that_are_like_those_with_the_name_support_a_tag() -> None:

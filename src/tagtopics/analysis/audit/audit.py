@@ -14,7 +14,7 @@ from scipy.special import ndtr
 from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.analysis.audit.changes import KINDS, Change, Finding
 from tagtopics.analysis.audit.duplicates import Scored, duplicate_tags
-from tagtopics.analysis.audit.names import NameWords, differ_in_words, name_words
+from tagtopics.analysis.audit.names import NameWords, differ_in_words, name_words, namesakes
 from tagtopics.analysis.audit.taggings import Taggings, collect_taggings, doubtful_taggings, missing_taggings
 from tagtopics.analysis.audit.usage import implied_tags, single_tags
 from tagtopics.analysis.records import OnProgress
@@ -30,6 +30,8 @@ _WIDE = 0.2  # share of the documents that a tag must have to be called broad
 _FEWEST = 3  # documents that a tag must have to be judged
 _MOST_COMPARED = 200  # documents of a tag that are compared with a document
 _DOCUMENTS = 3  # documents named with a finding
+_RARELY = 0.01  # tags are persons if fewer of their names are in the texts, and most have several words
+_NO_NAMESAKE = 0.1  # factor for a person whose name no other has
 
 
 def audit(
@@ -79,7 +81,7 @@ def audit(
         recommender = _recommender_for(model, corpus, counts, doc_topic)
         if recommender is not None:
             taggings = collect_taggings(corpus, recommender, counts, doc_topic, names, on_progress)
-            search["doubtful"] = lambda: doubtful_taggings(taggings)
+            search["doubtful"] = lambda: _doubtful_tags(taggings, names)
             search["missing"] = lambda: missing_taggings(taggings)
             search["dead"] = lambda: _dead_tags(corpus, taggings, names)
     reasons = _Reasons(corpus)
@@ -166,6 +168,21 @@ def _findings(
             words, documents = reasons.of_tags([tag], n_words)
         score = float(scored.scores[i])
         yield Finding(kind, corpus.tag_names[tag], score, **about, words=words, documents=documents)
+
+
+def _doubtful_tags(taggings: Taggings, names: NameWords) -> Scored:
+    """Return doubtful taggings; of persons, those first whose name another may have.
+
+    A person writes about more than one subject, so that a paper unlike the others is no error, but a common
+    name may stand for two persons: decision 270.
+    """
+    found = doubtful_taggings(taggings)
+    n_words = np.diff(sp.csc_array(names.shares).indptr)
+    if np.median(n_words) < 2 or taggings.named[taggings.carried].mean() >= _RARELY:
+        return found
+    scores = found.scores * np.maximum(namesakes(names), _NO_NAMESAKE)[found.tags]
+    order = np.argsort(-scores, kind="stable")
+    return Scored(found.tags[order], scores[order], docs=found.docs[order])
 
 
 # -------------------------------------------------------------------------------------------- useless tags

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from rapidfuzz.distance import OSA
 
-from tagtopics._typing import CSR, Bool
+from tagtopics._typing import CSR, Bool, Float64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import bare_name, kind_of
 from tagtopics.subjects.stems import stem_word
@@ -95,6 +95,19 @@ def name_words(corpus: Corpus, names: Sequence[str]) -> NameWords:
     n_stems = np.bincount(tags, minlength=len(names))
     alone = np.bincount(tags, weights=n_docs[columns], minlength=len(names)) <= _OFTEN * corpus.n_docs
     return NameWords(names, stems, present, shares, (n_stems > 1) | ((n_stems == 1) & alone))
+
+
+def namesakes(names: NameWords) -> Float64:
+    """Return (T,): how likely another has the name of a tag, if the words of names were drawn at random.
+
+    The expected number is T times the product of the shares of the names with each word. It is infinite for
+    names of one word: nothing is known about them.
+    """
+    T = len(names.names)
+    words = sp.csr_array(names.shares > 0, dtype=np.float64)
+    log_shares = np.log(np.maximum(words.sum(1), 1) / T)
+    expected = T * np.exp(words.T @ log_shares)
+    return np.asarray(np.where(words.sum(0) > 1, 1 - np.exp(-expected), 1.0))
 
 
 def differ_in_words(one: str, other: str, known: Collection[str]) -> bool:

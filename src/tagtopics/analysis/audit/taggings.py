@@ -18,12 +18,12 @@ import scipy.sparse as sp
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
 from tagtopics.analysis.audit.duplicates import Scored, largest, normalize_rows, row_products, weighted_words
+from tagtopics.analysis.audit.margins import margins_of, observed_odds
 from tagtopics.analysis.audit.names import NameWords
 from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.top import largest_in_rows, largest_of_rows
-from tagtopics.recommend.logistic import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import PART, leave_one_out_best, leave_one_out_scores
 from tagtopics.subjects.pair_keys import entry_keys, find_keys, values_at
@@ -37,13 +37,14 @@ _CANDIDATES = 20  # tags of a document that may be missing, by each of three sig
 _NEIGHBOURS = 50  # nearest documents that score a document, where not all are used
 _RANDOM = 3  # random taggings that are compared with each tagging of the collection
 _MOST_ERRORS = 0.1  # largest share of the taggings that may be wrong, and that may be missing: decision 270
+_LEAST_ERRORS = 0.05  # share of wrong taggings for scores, if the data allow fewer
+_EXPECTED, _UNNAMED = 0.016, 0.064  # wrong taggings to expect of a tag, and of one whose name no text has
+_LATER = 0.01  # factor of the scores of tags of which fewer are to be expected
+_OTHERS = 0.1  # part of the mean margin of the document's other tags that is subtracted
 _SMALL_TABLE = 1 << 22  # documents times tags up to which all their products are computed, not only some
-_SQUARES_FROM = 300  # outcomes of either sort from which products of signals are used
-_SQUARES_PAIRS = 40_000  # pairs that products are learned from
-_FARTHEST, _PENALTY = 6.0, 0.1  # for products: most standard deviations of a signal, and 1 / penalty
 
 # Signals that doubtful and missing taggings use: those of `_pairs_of`, then those of `_closeness`.
-_DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), *range(13, 18)), tuple(range(13)), 5
+_DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), *range(13, 20)), tuple(range(13)), 7
 
 
 class Taggings(NamedTuple):
@@ -81,8 +82,7 @@ def collect_taggings(
     """Return all taggings of a corpus, random ones to compare them with, and candidates for missing ones.
 
     The recommender is trained on these documents, or on a sample of them, with the same columns of words
-    (`counts`, CSR (D, W)) and tags; `names` are those of the tags. Documents without words are left out:
-    there is no evidence about them.
+    (`counts`, CSR (D, W)) and tags; `names` are those of the tags. Documents without words are left out.
     """
     own = np.full(corpus.n_docs, -1, dtype=np.int64)
     own[recommender.rows] = np.arange(len(recommender.rows))
@@ -107,9 +107,12 @@ def collect_taggings(
     some = np.flatnonzero((found.carried | found.random) & (found.n_others > 0))
     docs, tags = found.docs[some], found.tags[some]
     words, theta = weighted_words(corpus), doc_topic.astype(np.float64)
+    in_texts = np.bincount(names.present.indices, minlength=len(names.stems)) > 0
     closeness = [
         *_closeness(corpus, words, docs, tags, found.carried[some]),
-        *_name_closeness(known.names, words, theta, docs, tags),
+        *_name_closeness(names, words, theta, docs, tags),
+        np.log1p(counts.sum(1))[docs],  # the length of the text
+        (names.shares.T @ in_texts)[tags],  # whether texts use the words of the name at all
     ]
     found.signals[some, -_N_CLOSENESS:] = np.column_stack(closeness)
     return found
@@ -120,26 +123,29 @@ def doubtful_taggings(taggings: Taggings) -> Scored:
     """Return the taggings of the collection with scores: how likely each is no better than a random one.
 
     With f the density of signals of the taggings and r that of random ones, a share s of wrong taggings makes
-    the probability s r / f. Logistic regressions rank the taggings, the ratio is that observed at a rank, and
-    s is the largest share that the data allow, up to a tenth. The score is this times n / (n + 1): if n other
-    documents have the tag, the next one is unlike all of them with probability 1 / (n + 1), by the rule of
-    succession. Left out are tags without other documents, of which nothing is known, and those whose name is
-    in the text.
+    the probability s r / f. Logistic regressions rank the taggings, compared with the other tags of the
+    document; the ratio is that observed at a rank, and s is the largest share that the data allow, up to a
+    tenth. The score is this times n / (n + 1): if n other documents have the tag, the next one is unlike all
+    of them with probability 1 / (n + 1), by the rule of succession. Tags of which too few wrong taggings are
+    to be expected, s (n + 1), come last: decision 270. Left out are tags without other documents, of which
+    nothing is known, and those whose name is in the text.
     """
     judged, random = (part & (taggings.n_others > 0) for part in (taggings.carried, taggings.random))
     used = judged | random
     if not judged.any() or not random.any():
-        nothing = np.zeros(int(judged.sum()))
-        return _sort_by_score(taggings, judged, nothing, nothing)
+        return _sort_by_score(taggings, judged, *np.zeros((2, judged.sum())))
     random, known = random[used], judged[used]
     margin = margins_of(taggings.signals[used][:, _DOUBT], random)
+    margin -= _OTHERS * _others_of_document(taggings.docs[used], margin, known)
     odds = observed_odds(margin, random, margin[known])
     ratio = odds * known.sum() / random.sum()
     share = _wrong_share(margin[known], margin[random])
     listed, n = ~taggings.named[judged], taggings.n_others[judged]
+    expected = np.where(taggings.signals[judged, -1] > 0, _EXPECTED, _UNNAMED)
+    factor = n / (n + 1) * np.where(share * (n + 1) >= expected, 1, _LATER)
     judged[judged] = listed
-    ratio, margin, factor = ((part[listed]) for part in (share * ratio, margin[known], n / (n + 1)))
-    return _sort_by_score(taggings, judged, ratio, margin, factor)
+    ratio = ratio * max(share, _LEAST_ERRORS)
+    return _sort_by_score(taggings, judged, ratio[listed], margin[known][listed], factor[listed])
 
 
 @single_thread()
@@ -159,6 +165,13 @@ def missing_taggings(taggings: Taggings) -> Scored:
     share = _omitted_share(margin[carried], margin[~carried])
     odds = observed_odds(margin, carried, margin[~carried])
     return _sort_by_score(taggings, absent, share / (1 - share) * odds, margin[~carried])
+
+
+def _others_of_document(docs: Int64, margins: Float64, carried: Bool) -> Float64:
+    """Return (P,): the mean margin of the document's other tags, and one with that of all taggings."""
+    own = np.where(carried, margins, 0)
+    sums, n = np.bincount(docs, weights=own)[docs] - own, np.bincount(docs, weights=carried)[docs] - carried
+    return np.asarray((sums + margins[carried].mean()) / (n + 1))
 
 
 def _wrong_share(real: Float64, random: Float64) -> float:
@@ -193,86 +206,6 @@ def _sort_by_score(
     by_margin = np.argsort(-margins, kind="stable")
     order = by_margin[np.argsort(-scores[by_margin], kind="stable")]  # fast, as scores rise with margins
     return Scored(tags[order], scores[order], docs=docs[order])
-
-
-# ------------------------------------------------------------------------------------------------ margins
-
-
-def margins_of(signals: Float64, outcomes: Bool) -> Float64:
-    """Return (P,): the log odds of the outcome, less those of all pairs, from logistic regressions.
-
-    One has the signals, another also their products if there are enough outcomes; the smaller odds count, so
-    that a finding needs both (decision 270).
-    """
-    shift, scale = signals.mean(0), signals.std(0) + 1e-9
-    shift[0], scale[0] = 0.0, 1.0
-    columns = (signals - shift) / scale
-    some = _both_sorts(outcomes)
-    margin = np.asarray(columns @ logistic_weights(columns[:, 1:], outcomes)) - _log_odds(outcomes)
-    if min(outcomes[some].sum(), (~outcomes[some]).sum()) < _SQUARES_FROM:
-        return margin
-    bounded = np.clip(columns[:, 1:], -_FARTHEST, _FARTHEST)
-    curved = _curved_margins(bounded, some, outcomes[some]) - _log_odds(outcomes[some])
-    return np.asarray(np.minimum(margin, curved))
-
-
-def _log_odds(outcomes: Bool) -> float:
-    """Return the log odds of an outcome, which a regression adds to those of each pair."""
-    n = int(outcomes.sum())
-    return float(np.log((n + 0.5) / (len(outcomes) - n + 0.5)))
-
-
-def _both_sorts(outcomes: Bool) -> Int64:
-    """Return the places of some pairs: of the rarer outcome all, if they are not more than half.
-
-    A regression learns little from more of the others, and its order of pairs stays the same.
-    """
-    generator = np.random.default_rng(0)
-    sorts = [generator.permutation(np.flatnonzero(outcomes == sort)) for sort in (True, False)]
-    rare, common = sorted(sorts, key=len)
-    rare = rare[: _SQUARES_PAIRS // 2]
-    return np.concatenate([rare, common[: _SQUARES_PAIRS - len(rare)]])
-
-
-def _curved_margins(columns: Float64, some: Int64, outcomes: Bool) -> Float64:
-    """Return (P,): the log odds by columns (P, C) and the products of any two, learned from some pairs."""
-    from sklearn.linear_model import LogisticRegression
-
-    C = columns.shape[1]
-    a, b = np.triu_indices(C)
-    single = columns[some].T.astype(np.float32)
-    learned = np.empty((C + len(a), len(some)), dtype=np.float32)
-    shift, scale = np.empty(len(learned)), np.empty(len(learned))
-    for i, row in enumerate(learned):  # one at a time: a row fits into the processor's cache
-        row[:] = single[i] if i < C else single[a[i - C]] * single[b[i - C]]
-        shift[i], scale[i] = row.mean(dtype=np.float64), row.std(dtype=np.float64) + 1e-9
-        row -= shift[i].astype(np.float32)
-        row /= scale[i].astype(np.float32)
-    regression = LogisticRegression(C=_PENALTY, solver="newton-cholesky", tol=1e-4, max_iter=30)
-    regression.fit(learned.T, outcomes)
-    weights = regression.coef_[0].astype(np.float64) / scale
-    products = np.zeros((C, C))
-    products[a, b] = weights[C:]
-    constant = float(regression.intercept_[0]) - weights @ shift
-    return np.asarray(constant + columns @ weights[:C] + ((columns @ products) * columns).sum(1))
-
-
-def observed_odds(margins: Float64, outcomes: Bool, asked: Float64) -> Float64:
-    """Return (Q,): the odds of an outcome at the margins asked, as observed at the P margins given.
-
-    The shares of outcomes are an isotonic regression on the margins: blocks with rising shares. Log odds are
-    those of the blocks at their mean margins, half a pair of either sort added, and linear between.
-    """
-    from scipy.optimize import isotonic_regression
-
-    order = np.concatenate([np.flatnonzero(outcomes), np.flatnonzero(~outcomes)])
-    order = order[np.argsort(margins[order], kind="stable")]
-    found = outcomes[order].astype(np.float64)
-    first = isotonic_regression(found).blocks[:-1]
-    n, n_outcomes = np.diff([*first, len(found)]), np.add.reduceat(found, first)
-    centres = np.add.reduceat(margins[order], first) / n
-    log_odds = np.log((n_outcomes + 0.5) / (n - n_outcomes + 0.5))
-    return np.asarray(np.exp(np.interp(asked, centres, np.maximum.accumulate(log_odds))))
 
 
 # ------------------------------------------------------------------------------------------------ signals
@@ -427,8 +360,7 @@ def _name_closeness(
     """Return (P,) thrice: how close documents are to those with the words of a tag's name, tagged or not.
 
     The logarithm of the product of their topics over that with all documents, the cosine of their words and
-    its logarithm.
-    Each word of a name counts by its weight; one that no text has says nothing.
+    its logarithm. Each word of a name counts by its weight; one that no text has says nothing.
     """
     of_word = sp.csr_array(names.present.T)
     n, mean = np.diff(of_word.indptr)[:, np.newaxis], theta.mean(0)
