@@ -31,7 +31,7 @@ _FEWEST = 3  # documents that a tag must have to be judged
 _MOST_COMPARED = 200  # documents of a tag that are compared with a document
 _DOCUMENTS = 3  # documents named with a finding
 _RARELY = 0.01  # tags are persons if fewer of their names are in the texts, and most have several words
-_NO_NAMESAKE = 0.1  # factor for a person whose name no other has
+_NO_NAMESAKE, _MANY_NAMES = 0.1, 100  # factor for a name that no other has; names that show which are common
 
 
 def audit(
@@ -178,7 +178,8 @@ def _doubtful_tags(taggings: Taggings, names: NameWords) -> Scored:
     """
     found = doubtful_taggings(taggings)
     n_words = np.diff(sp.csc_array(names.shares).indptr)
-    if np.median(n_words) < 2 or taggings.named[taggings.carried].mean() >= _RARELY:
+    in_text = taggings.named[taggings.carried]
+    if len(n_words) < _MANY_NAMES or np.median(n_words) < 2 or in_text.mean() >= _RARELY:
         return found
     scores = found.scores * np.maximum(namesakes(names), _NO_NAMESAKE)[found.tags]
     order = np.argsort(-scores, kind="stable")
