@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from tagtopics.analysis.audit.audit import _doubtful_tags
 from tagtopics.analysis.audit.duplicates import weighted_words
 from tagtopics.analysis.audit.margins import _both_sorts, _curved_margins, margins_of, observed_odds
 from tagtopics.analysis.audit.names import name_words, namesakes
@@ -269,6 +270,22 @@ def test_the_name_of_a_person_that_another_may_have_is_doubted_first() -> None:
     assert likely["Yang Liu"] == pytest.approx(1 - np.exp(-6 * (2 / 6) * (2 / 6)))
     assert likely["Yang Liu"] > likely["Wei Chen"] > likely["Ada Byron"]
     assert likely["LREC"] == 1.0  # one word: nothing is known
+
+
+def test_persons_whose_name_no_other_has_come_last(
+    planted: Any, taggings: Taggings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenth of the score is left to a rare name; a few names do not show which ones are common."""
+    corpus = planted[0]
+    people = [f"{a} {b}" for a in ("Yang", "Wei") for b in ("Liu", "Wang")]
+    people += [f"{letter * 3} {letter * 4}" for letter in "bcdfghjklmnp"][: corpus.n_tags - len(people)]
+    names = name_words(corpus, people)
+    plain = doubtful_taggings(taggings)
+    assert _doubtful_tags(taggings, names).scores.tolist() == plain.scores.tolist()
+    monkeypatch.setattr("tagtopics.analysis.audit.audit._MANY_NAMES", 1)
+    found, factors = _doubtful_tags(taggings, names), np.maximum(namesakes(names), 0.1)
+    assert found.scores == pytest.approx(np.sort(plain.scores * factors[plain.tags])[::-1])
+    assert factors[:4].min() > factors[4:].max() >= 0.1
 
 
 def test_texts_that_are_like_those_with_the_name_support_a_tag() -> None:
