@@ -275,7 +275,7 @@ def test_the_name_of_a_person_that_another_may_have_is_doubted_first() -> None:
 def test_persons_whose_name_no_other_has_come_last(
     planted: Any, taggings: Taggings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A tenth of the score is left to a rare name; a few names do not show which ones are common."""
+    """A fifth of the score is left to a rare name; a few names do not show which ones are common."""
     corpus = planted[0]
     people = [f"{a} {b}" for a in ("Yang", "Wei") for b in ("Liu", "Wang")]
     people += [f"{letter * 3} {letter * 4}" for letter in "bcdfghjklmnp"][: corpus.n_tags - len(people)]
@@ -283,9 +283,9 @@ def test_persons_whose_name_no_other_has_come_last(
     plain = doubtful_taggings(taggings)
     assert _doubtful_tags(taggings, names).scores.tolist() == plain.scores.tolist()
     monkeypatch.setattr("tagtopics.analysis.audit.audit._MANY_NAMES", 1)
-    found, factors = _doubtful_tags(taggings, names), np.maximum(namesakes(names), 0.1)
+    found, factors = _doubtful_tags(taggings, names), np.maximum(namesakes(names), 0.2)
     assert found.scores == pytest.approx(np.sort(plain.scores * factors[plain.tags])[::-1])
-    assert factors[:4].min() > factors[4:].max() >= 0.1
+    assert factors[:4].min() > factors[4:].max() >= 0.2
 
 
 def test_texts_that_are_like_those_with_the_name_support_a_tag() -> None:

@@ -31,7 +31,7 @@ _FEWEST = 3  # documents that a tag must have to be judged
 _MOST_COMPARED = 200  # documents of a tag that are compared with a document
 _DOCUMENTS = 3  # documents named with a finding
 _RARELY = 0.01  # tags are persons if fewer of their names are in the texts, and most have several words
-_NO_NAMESAKE, _MANY_NAMES = 0.1, 100  # factor for a name that no other has; names that show which are common
+_NO_NAMESAKE, _MANY_NAMES = 0.2, 100  # factor for a name that no other has; names that show which are common
 
 
 def audit(
