@@ -72,12 +72,13 @@ def page() -> None:
 
 
 def of(what: str) -> dict[str, Rows]:
-    """Return the records of one measurement by corpus."""
+    """Return the records of one measurement by corpus: those of the present version, if there are any."""
     found: dict[str, Rows] = {}
     for record in records():
         if record["what"] == what:
             found.setdefault(record["corpus"], []).append(record)
-    return {name: sorted(found[name], key=lambda row: row["seed"]) for name in CORPORA if name in found}
+    present = {name: [row for row in rows if "earlier" not in row] or rows for name, rows in found.items()}
+    return {name: sorted(present[name], key=lambda row: row["seed"]) for name in CORPORA if name in present}
 
 
 def mean(rows: Rows, *path: str) -> float:
