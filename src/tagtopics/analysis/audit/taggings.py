@@ -120,7 +120,7 @@ def collect_taggings(
 
 @single_thread()
 def doubtful_taggings(taggings: Taggings) -> Scored:
-    """Return the taggings of the collection with scores: how likely each is no better than a random one.
+    """Return the taggings of the collection by how much each looks like a random one: a rank, no probability.
 
     With f the density of signals of the taggings and r that of random ones, a share s of wrong taggings makes
     the probability s r / f. Logistic regressions rank the taggings, compared with the other tags of the
