@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import numpy.typing as npt
@@ -72,7 +73,7 @@ def test_saved_charts_look_like_the_screen(
     wait_until_whole(page)
     page.evaluate(QUIET)
     card = page.locator(".card", has=page.locator(chart)).first
-    picture = pixels(saved(page, card, "PNG").read_bytes())
+    framed = pixels(saved(page, card, "PNG").read_bytes())
     drawing = tmp_path / "drawing.svg"
     drawing.write_bytes(saved(page, card, "SVG").read_bytes())
     on_screen = page.locator(chart).first.evaluate(ALONE)
@@ -81,8 +82,13 @@ def test_saved_charts_look_like_the_screen(
     watched.close()
     viewer = browser.new_context(**options).new_page()
     viewer.goto(drawing.as_uri())
-    drawn = pixels(viewer.screenshot(clip=clip))
+    frame = ElementTree.parse(drawing).getroot()
+    inner = frame.find("{http://www.w3.org/2000/svg}svg[@class='drawing']")
+    assert inner is not None
+    left, top = int(inner.get("x", "")), int(inner.get("y", ""))
+    drawn = pixels(viewer.screenshot(clip={**clip, "x": left, "y": top}))
     viewer.context.close()
+    picture = framed[2 * top : 2 * (top + clip["height"]), 2 * left : 2 * (left + clip["width"])]
     for found in (picture, drawn):
         assert found.shape == screen.shape
         far = np.abs(found - screen).max(2) > 0.25

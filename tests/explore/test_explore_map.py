@@ -291,14 +291,13 @@ def test_every_topic_has_a_name_on_a_desktop(crowded: tuple[Any, TopicData]) -> 
 
 
 def test_dense_parts_of_the_map_glow(crowded: tuple[Any, TopicData]) -> None:
-    page, _ = crowded
+    page, data = crowded
     glow = page.locator(".terrain .glow image")
     image = base64.b64decode(str(glow.get_attribute("href")).split(",")[1])
     cells = np.asarray(Image.open(io.BytesIO(image)))[:, :, 3].astype(float)
     assert 30 < cells.max() < 90
     assert (cells == 0).any()
-    found = page.locator(".terrain").evaluate("node => node.table().slice(1).map(row => row.slice(2, 4))")
-    places = (np.clip(np.array(found), 0, 0.9999) * 192).astype(int)
+    places = (np.clip(terrain_of(data).places, 0, 0.9999) * 192).astype(int)
     assert (len(places), cells.shape) == (600, (192, 192))
     assert cells[places[:, 1], places[:, 0]].mean() > 4 * cells.mean()
     drawn, saved = page.evaluate(

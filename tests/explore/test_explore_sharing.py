@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -43,6 +45,10 @@ def saved(page: Any, card: Any, kind: str) -> bytes:
     return Path(download.value.path()).read_bytes()
 
 
+def texts_of(picture: ElementTree.Element) -> set[str]:
+    return {node.text or "" for node in picture.iter("{http://www.w3.org/2000/svg}text")}
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_every_card_has_a_table_and_pictures(watched: Watched, place: str) -> None:
     page = watched.open(place)
@@ -60,7 +66,7 @@ def test_the_map_is_saved_with_names_and_places(watched: Watched, data: TopicDat
     wait_for_map(page)
     note = page.locator(".mapnote")
     rows = list(csv.DictReader(saved(page, note, "CSV").decode().splitlines()))
-    place = {row["document"]: (float(row["x"]), float(row["y"]), int(row["topic"])) for row in rows}
+    place = {row["id"]: (float(row["x"]), float(row["y"]), int(row["topic"])) for row in rows}
     terrain = terrain_of(data)
     assert len(place) == len(data.documents.ids)
     for d, name in enumerate(data.documents.ids):
@@ -70,7 +76,9 @@ def test_the_map_is_saved_with_names_and_places(watched: Watched, data: TopicDat
     note.locator("summary").click()
     picture = ElementTree.fromstring(saved(page, note, "SVG"))
     shown = page.locator(".terrain .name:visible").all_inner_texts()
-    lines = {node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")}
+    drawing = picture.find("{http://www.w3.org/2000/svg}svg[@class='drawing']")
+    assert drawing is not None
+    lines = {node.text for node in drawing.iter("{http://www.w3.org/2000/svg}text")}
     assert {line.strip() for text in shown for line in text.split("\n")} == lines
     paths = "".join(node.get("d", "") for node in picture.iter("{http://www.w3.org/2000/svg}path"))
     assert paths.count("h0") == len(data.documents.ids)
@@ -81,17 +89,21 @@ def test_the_picture_of_a_comparison_has_the_bars_of_the_group(watched: Watched,
     page = watched.open("#/tags/place%3Asea+also%3Akitchen")
     card = page.locator(".card", has_text="Thick bars")
     table = list(csv.reader(saved(page, card, "CSV").decode().splitlines()))
-    assert table[0] == ["topic", "together", *names]
+    assert table[0] == ["topic", "topic_name", "together", *names]
+    assert len(table) == 1 + data.n_topics
     tags = [data.tags.names.index(name) for name in names]
     joint = data.tags.joint(tags)
-    shares = [float(row[1]) for row in table[1:]]
+    shares = [float(row[2]) for row in table[1:]]
     assert shares[0] == pytest.approx(joint.max(), abs=1e-3)
     for column, t in enumerate(tags):
-        assert float(table[1][2 + column]) == pytest.approx(data.tags.profiles[t][np.argmax(joint)], abs=1e-3)
+        assert float(table[1][3 + column]) == pytest.approx(data.tags.profiles[t][np.argmax(joint)], abs=1e-3)
     card.locator("summary").click()
     picture = ElementTree.fromstring(saved(page, card, "SVG"))
-    bars = [float(node.get("width", 0)) for node in picture.iter("{http://www.w3.org/2000/svg}rect")][1:]
-    assert bars == pytest.approx([280 * share for share in shares], abs=0.5)
+    bars = [node for node in picture.iter("{http://www.w3.org/2000/svg}rect") if node.get("class") == "bar"]
+    wide = [float(node.get("width", 0)) for node in bars]
+    values = [[float(value) for value in row[2:]] for row in table[1 : 1 + len(bars) // 3]]
+    assert wide == pytest.approx([wide[0] * value / shares[0] for row in values for value in row], abs=0.5)
+    assert {"together", *names} <= texts_of(picture)
 
 
 def test_a_map_alone_is_embedded(browser: Any, address: str) -> None:
@@ -103,7 +115,7 @@ def test_a_map_alone_is_embedded(browser: Any, address: str) -> None:
     watched.close()
 
 
-def test_citations_have_a_date_and_no_path_of_their_owner(watched: Watched, data: TopicData) -> None:
+def test_citations_are_bibtex_without_a_path_of_their_owner(watched: Watched, data: TopicData) -> None:
     page = watched.open("#/topic/1")
     card = page.locator(".card").first
     card.locator("details.share summary").first.click()
@@ -112,9 +124,54 @@ def test_citations_have_a_date_and_no_path_of_their_owner(watched: Watched, data
         text = card.get_by_label(label).input_value()
         assert folder not in text
         assert "file:" not in text
-        assert f"{watched.address.rpartition('/')[2]}#/topic/" in text
+    assert f"{watched.address.rpartition('/')[2]}#/topic/" in card.get_by_label("Embed this").input_value()
+    lines = card.get_by_label("Cite this").input_value().splitlines()
+    fields = dict(line.strip(" ,").split(" = ") for line in lines[1:-1])
+    assert lines[0].startswith("@misc{")
     assert data.fitted is not None
-    assert data.fitted[:10] in card.get_by_label("Cite this").input_value()
+    assert fields["title"] == f"{{Words. {data.names[1]}. Four themes}}"
+    assert fields["year"] == f"{{{data.fitted[:4]}}}"
+    assert data.fitted[:10] in fields["note"]
+    assert fields["howpublished"] == f"{{tagtopics {metadata.version('tagtopics')}}}"
+    assert "url" not in fields
+
+
+def test_tables_have_all_rows_with_ids(watched: Watched, data: TopicData, corpus: tt.Corpus) -> None:
+    page = watched.open("#/tag/place%3Asea")
+    has = corpus.tags.toarray()[:, corpus.tag_names.index("place:sea")] > 0
+    card = page.locator(".card", has=page.locator(".documents"))
+    rows = list(csv.DictReader(saved(page, card, "CSV").decode().splitlines()))
+    assert sorted(row["id"] for row in rows) == sorted(np.array(corpus.ids)[has])
+    assert len(rows) > card.locator(".documents > li").count()
+    topics = page.locator(".card", has_text="Mean topics")
+    rows = list(csv.DictReader(saved(page, topics, "CSV").decode().splitlines()))
+    assert {int(row["id"]): row["name"] for row in rows} == dict(enumerate(data.names))
+    assert sum(float(row["value"]) for row in rows) == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("place", "title", "axis"),
+    [
+        ("#/topic/1", "Words", "Share of the topic"),
+        ("#/tag/place%3Asea", "Credited words", "Occurrences credited to the tag"),
+        ("#/time", "Documents", "1990"),
+        ("#/network", "Network", "kitchen"),
+        ("#/", "Topics by share", "Share"),
+    ],
+)
+def test_pictures_have_title_axis_and_source(
+    watched: Watched, data: TopicData, place: str, title: str, axis: str
+) -> None:
+    page = watched.open(place)
+    wait_until_whole(page)
+    card = page.locator(".card", has=page.get_by_role("heading", name=title, exact=True)).first
+    picture = ElementTree.fromstring(saved(page, card, "SVG"))
+    texts = texts_of(picture)
+    assert any(text.endswith(f": {title}") for text in texts)
+    assert axis in texts
+    assert data.fitted is not None
+    assert any("Four themes" in text and data.fitted[:10] in text and "tagtopics" in text for text in texts)
+    assert re.search(r"\d", picture.findtext("{http://www.w3.org/2000/svg}desc") or "")
 
 
 def test_names_that_do_not_exist_lead_to_similar_ones(watched: Watched) -> None:

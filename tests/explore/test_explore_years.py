@@ -203,11 +203,11 @@ def test_saved_maps_have_the_scale(themed: Watched) -> None:
     wait_for_map(page)
     colours = scale_colours(page)
     picture = ElementTree.fromstring(saved(page, "SVG"))
-    (scale,) = list(picture.iter(f"{SVG}svg"))[1:]
+    drawing, scale = list(picture.iter(f"{SVG}svg"))[1:]
     cells = list(scale.iter(f"{SVG}rect"))[1:]
     assert [cell.get("fill") for cell in cells] == colours
     assert [text.text for text in scale.iter(f"{SVG}text")] == ["1985", "2002", "2019"]
-    left, top = float(scale.get("x", 0)), float(scale.get("y", 0))
+    left, top = (sum(float(part.get(side, 0)) for part in (drawing, scale)) for side in ("x", "y"))
     image = np.asarray(Image.open(io.BytesIO(saved(page, "PNG"))).convert("RGB"))
     for cell, colour in zip(cells, colours, strict=True):
         x, y, width, height = (float(cell.get(name, 0)) for name in ("x", "y", "width", "height"))

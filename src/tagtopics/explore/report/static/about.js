@@ -26,39 +26,31 @@ function aboutPage() {
     hero(null, "How to read this", lead("Where the numbers come from, what they mean, and how far you can trust them.")),
     h("div", { class: "split" },
       h("div", {},
-        card("Data", null,
-          facts_([
-            ["Collection", store.title],
-            ["Documents", whole(sizes.documents)],
-            ["Listed in this file", whole(sizes.listed)],
-            ["With text or words", store.pictures ? null : left > 0 ? leftOut(left) : "all"],
-            ["With photo", store.pictures ? `${whole(settings.photos)}; ${whole(sizes.documents - settings.photos)} left out` : null],
-            ["With heat maps", store.pictures ? whole(settings.heated) : null],
-            ["Different words", whole(sizes.words)],
-            ["Words in all (tokens)", facts.tokens ? whole(facts.tokens) : null],
-            ["Tags", whole(sizes.tags)],
-            ["Workbench", settings.live ? null : benchFact()],
-            ["Time", store.time ? `${store.time.periods[0]} to ${store.time.periods.at(-1)}` : null],
-          ]),
-        ),
-        card(store.pictures ? "Visual words" : "Text recipe", store.pictures ? null : "How texts became words.", recipeFacts()),
+        factsFigure("Data", null, [
+          ["Collection", store.title],
+          ["Documents", whole(sizes.documents)],
+          ["Listed in this file", whole(sizes.listed)],
+          ["With text or words", store.pictures ? null : left > 0 ? leftOut(left) : "all"],
+          ["With photo", store.pictures ? `${whole(settings.photos)}; ${whole(sizes.documents - settings.photos)} left out` : null],
+          ["With heat maps", store.pictures ? whole(settings.heated) : null],
+          ["Different words", whole(sizes.words)],
+          ["Words in all (tokens)", facts.tokens ? whole(facts.tokens) : null],
+          ["Tags", whole(sizes.tags)],
+          ["Workbench", settings.live ? null : benchFact()],
+          ["Time", store.time ? `${store.time.periods[0]} to ${store.time.periods.at(-1)}` : null],
+        ]),
+        recipeFacts(),
       ),
       h("div", {},
-        card("Model", null,
-          facts_([
-            ["Kind", store.model],
-            ["Topics", whole(store.K)],
-            ["Seed", parameters.random_state ?? "not set"],
-            ["Sweeps", swept],
-            ["Fitted", store.fitted ? `${store.fitted.slice(0, 10)} ${store.fitted.slice(11, 16)} UTC` : "unknown"],
-            ["Made with", `tagtopics ${settings.version}`],
-          ]),
-          h("details", { class: "more-facts" },
-            h("summary", {}, "All parameters"),
-            facts_(Object.entries(parameters).map(([name, value]) => [name, value === null ? "default" : String(value)])),
-          ),
-        ),
-        card("Quality", "Measured on this collection.", facts_(qualityFacts())),
+        factsFigure("Model", null, [
+          ["Kind", store.model],
+          ["Topics", whole(store.K)],
+          ["Seed", parameters.random_state ?? "not set"],
+          ["Sweeps", swept],
+          ["Fitted", store.fitted ? `${store.fitted.slice(0, 10)} ${store.fitted.slice(11, 16)} UTC` : "unknown"],
+          ["Made with", `tagtopics ${settings.version}`],
+        ], "facts", Object.entries(parameters).map(([name, value]) => [name, value === null ? "default" : value])),
+        factsFigure("Quality", "Measured on this collection.", qualityFacts()),
       ),
     ),
     card("What credit is, and what it is not", null,
@@ -69,17 +61,13 @@ function aboutPage() {
         "If tags are authors, “53 %” does not mean that this author wrote 53 % of the text, had more ideas, or deserves more of the merit. It means that 53 % of the words resemble what this author's other documents are about. Authors with few documents get little credit because little is known of them.",
       ),
     ),
-    card("Glossary", null, facts_(GLOSSARY, "glossary")),
+    factsFigure("Glossary", null, GLOSSARY, "glossary"),
   ];
 }
 
 const leftOut = (left) =>
   `${whole(settings.bodies)}; ${whole(left)} left out (${store.corpus ? "size limit, --max-mb" : "the corpus was not given"})`;
 
-function facts_(rows, kind = "facts") {
-  const known = rows.filter(([, value]) => value !== null && value !== undefined);
-  return h("dl", { class: kind }, known.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { dir: "auto" }, String(value)))));
-}
 function meanCoherence() {
   const { coherence } = store.topics;
   return coherence.length && !store.pictures ? (coherence.reduce((a, b) => a + b, 0) / store.K).toFixed(2) : null;
@@ -100,13 +88,13 @@ const pilotFact = (facts) =>
   `${whole(facts.pilot_hidden)} with their tags hidden, ${whole(facts.pilot_known)} with their tags known: ${whole(facts.pilot_documents)} documents, predicted by a pilot, a shorter fit without them.`;
 
 function recipeFacts() {
-  if (store.pictures) return h("p", {}, `Photos became counts of ${whole(store.sizes.words)} visual words: small tiles of similar texture or colour.`);
-  if (!store.recipe) return h("p", {}, "Unknown: the collection came as counts.");
+  if (store.pictures) return card("Visual words", `Photos became counts of ${whole(store.sizes.words)} visual words: small tiles of similar texture or colour.`);
+  if (!store.recipe) return card("Text recipe", "Unknown: the collection came as counts.");
   const { recipe } = store;
   const some = (list) => (list.length > 8 ? `a list of ${whole(list.length)}` : list.join(", "));
   const part = (value) => (Number.isInteger(value) ? plural(value, "document") : `${percent(value)} of the documents`);
   const [fewest, most] = recipe.ngram_range;
-  return facts_([
+  return factsFigure("Text recipe", "How texts became words.", [
     ["Words", recipe.tokenizer ? `by the tokenizer ${recipe.tokenizer}` : recipe.token_pattern === null ? "letters, digits and underscores, with at least one letter" : `by the pattern ${recipe.token_pattern}`],
     ["Capital letters", recipe.lowercase ? "as small ones" : "kept"],
     ["Shortest word", recipe.min_length > 1 ? `${whole(recipe.min_length)} characters` : "one character"],

@@ -5,6 +5,12 @@ const track = (part, hue, kind = "fill") =>
   h("span", { class: "track", "aria-hidden": "true" },
     h("span", { class: kind, vars: { "--hue": hue, "--part": `${Math.min(100, 100 * part).toFixed(2)}%` } }),
   );
+// Even steps from 0 that are easy to read, the last at or above a number.
+function roundTicks(most, n = 4) {
+  const power = 10 ** Math.floor(Math.log10(most / n));
+  const step = power * [1, 2, 5, 10].find((one) => one * power * n >= most * (1 - 1e-9));
+  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(12)));
+}
 // Rows: { label, value, text, hue, href, title }. The widest bar is `most`, or the largest value.
 function bars(rows, { most, name } = {}) {
   const top = most || Math.max(...rows.map((row) => row.value), 1e-12);
@@ -15,20 +21,10 @@ function bars(rows, { most, name } = {}) {
       h("li", {},
         label(row),
         track(row.value / top, row.hue ?? 255, row.grey ? "fill grey" : "fill"),
-        h("span", { class: "figure", "data-value": row.value }, row.text),
+        h("span", { class: "figure" }, row.text),
       ),
     ),
   );
-}
-
-// A row for a topic.
-const topicBar = (k, value, title) => ({
-  label: [badge(k), h("span", {}, topicLabel(k))], value, text: percent(value), hue: topicHue(k), href: topicHref(k), title,
-});
-function topicBars(profile, n, least = 0.01) {
-  const best = topOf(profile, n).filter((k) => profile[k] >= least);
-  const title = (k) => `${topicName(k)}: ${topicLabel(k, 4)}${isBackground(k) ? " (background topic)" : ""}`;
-  return bars(best.map((k) => ({ ...topicBar(k, profile[k], title(k)), grey: isBackground(k) })), { name: "Topics" });
 }
 
 // One bar divided into topics.
@@ -44,23 +40,24 @@ function ribbon(profile) {
   return h("div", { class: "ribbon", role: "img", "aria-label": name }, parts.map(part));
 }
 
-// A line over time. Rows: { name, value, title }; `text` writes a value.
-function timeLine(rows, { label, hue, text = percent }) {
+// A line over time; `form` writes a value.
+function timeLine(rows, { label, hue, form }) {
   const [width, height, left, right, foot] = [isNarrow() ? 400 : 640, 200, 62, 30, 28];
-  const most = Math.max(...rows.map((row) => row.value)) || 1;
+  const ticks = roundTicks(Math.max(...rows.map((row) => row.value)) || 1);
+  const most = ticks.at(-1);
   const px = (i) => left + ((width - left - right) * i) / Math.max(rows.length - 1, 1);
   const py = (v) => 12 + (height - foot - 12) * (1 - v / most);
   const points = rows.map((row, i) => `${px(i).toFixed(1)} ${py(row.value).toFixed(1)}`);
   const every = Math.ceil(rows.length / (isNarrow() ? 5 : 9));
-  const name = `${label}: ${rows.map((row) => `${row.name} ${text(row.value)}`).join(", ")}`;
+  const name = `${label}: ${rows.map((row) => `${row.name} ${form(row.value)}`).join(", ")}`;
   const chart = s("svg", { class: "line", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": name },
-    [0, 0.5, 1].map((f) => [
-      s("path", { class: "rule", d: `M${left} ${py(f * most)}H${width - right}` }),
-      s("text", { class: "tick", x: left - 8, y: py(f * most), dy: ".35em", "text-anchor": "end" }, text(f * most)),
+    ticks.map((tick) => [
+      s("path", { class: "rule", d: `M${left} ${py(tick)}H${width - right}` }),
+      s("text", { class: "tick", x: left - 8, y: py(tick), dy: ".35em", "text-anchor": "end" }, form(tick)),
     ]),
     s("path", { class: "area", d: `M${px(0)} ${py(0)}L${points.join("L")}L${px(rows.length - 1)} ${py(0)}Z` }),
     s("path", { class: "stroke", d: `M${points.join("L")}` }),
-    rows.map((row, i) => s("circle", { cx: px(i), cy: py(row.value), r: 3.5, "data-value": row.value }, s("title", {}, row.title))),
+    rows.map((row, i) => s("circle", { cx: px(i), cy: py(row.value), r: 3.5, "data-value": row.value }, s("title", {}, `${row.name}: ${row.text}`))),
     rows.map((row, i) =>
       (rows.length - 1 - i) % every
         ? null
@@ -92,11 +89,13 @@ function yearScale({ first, last, part }, dark, ground) {
   );
 }
 
+// A figure with a line over time. Rows: { name, value, text, title }.
+const lineFigure = (own, label, hue, form = percent) =>
+  figure({ columns: { period: ITEM.name, value: ITEM.value, shown: ITEM.shown }, ...own, mark: (rows) => timeLine(rows, { label, hue, form }) });
 const topicLine = (k) =>
-  timeLine(
-    store.time.periods.map((name, i) => ({
-      name, value: store.time.shares[i][k],
-      title: `${name}: ${percent(store.time.shares[i][k])} of ${plural(store.time.documents[i], "document")}`,
+  lineFigure({
+    title: "Over time", question: "Mean share of the topic in the documents of each period.",
+    rows: store.time.periods.map((name, i) => ({
+      name, value: store.time.shares[i][k], text: `${percent(store.time.shares[i][k])} of ${plural(store.time.documents[i], "document")}`,
     })),
-    { label: `Share of ${topicName(k)}`, hue: topicHue(k) },
-  );
+  }, `Share of ${topicName(k)}`, topicHue(k));

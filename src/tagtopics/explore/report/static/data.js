@@ -136,6 +136,7 @@ const telling = (topics) => [false, true].flatMap((grey) => topics.filter((k) =>
 // The largest topics of a profile that characterise it: without those of the whole collection.
 const tellingTopics = (profile, n) => topOf(profile, n + store.K).filter((k) => !isBackground(k)).slice(0, n);
 const titleOf = (d) => (store.documents.titles && store.documents.titles[d]) || store.documents.ids[d];
+const mainTopic = (d) => store.map.region[d]; // the one that distinguishes it most
 const dateOf = (d) => (store.documents.dates && store.documents.dates[d]) || "";
 // The address of a document elsewhere; anything but http and https is left out.
 function sourceOf(d) {

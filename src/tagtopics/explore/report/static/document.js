@@ -20,7 +20,7 @@ function documentPage(d) {
     ),
     h("div", { class: "split wide-left" },
       reading,
-      h("div", {}, card("Topics", null, topicBars(topics, 6, 0.02)), relatives(d)),
+      h("div", {}, topicFigure(null, topics, 6, 0.02), relatives(d)),
     ),
   ];
 }
@@ -265,12 +265,9 @@ function explaining(text, marks, draw) {
 }
 
 function relatives(d) {
-  return card("Related documents", "Documents with similar topics, and the tags they share.",
-    documentList(
-      relatedDocuments(d, 8).map((row) => documentRow(row.doc, { figure: percent(row.score), reasons: reasonsOf(row) }),
-      ),
-    ),
-  );
+  const rows = relatedDocuments(d, 8).map((row) => ({ ...documentItem(row.doc, row.score, percent(row.score)), reasons: () => reasonsOf(row) }));
+  const own = { title: "Related documents", question: "Documents with similar topics, and the tags they share.", rows, axis: "Overlap of topics" };
+  return documentFigure(own, (row) => documentRow(row.d, { figure: row.text, reasons: row.reasons() }));
 }
 
 const reasonsOf = (row) =>

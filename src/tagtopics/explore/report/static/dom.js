@@ -102,14 +102,3 @@ function link(href, props, ...children) {
 }
 const badge = (k) =>
   h("span", { class: isBackground(k) ? "badge plain" : "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
-
-// A panel with a heading; `note` explains the content in one line.
-function card(title, note, ...children) {
-  const section = h("section", { class: "card" },
-    h("h2", {}, title),
-    note ? h("p", { class: "note" }, note) : null,
-    ...children,
-  );
-  section.append(shareMenu(section, title));
-  return section;
-}

@@ -71,7 +71,6 @@ class DocumentMap {
       ),
     );
     this.context = this.canvas.getContext("2d", { alpha: false });
-    this.node.table = () => this.table();
     this.node.picture = () => this.picture();
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.node);
@@ -205,12 +204,13 @@ class DocumentMap {
 
   // ---------------------------------------------------------------------------------- sharing
   // The documents that pass the filter: where they are, and what they are about.
-  table() {
-    const { x, y, region } = store.map;
-    return [
-      ["document", "title", "x", "y", "topic", "topic_name"],
-      ...passed().map((d) => [store.documents.ids[d], titleOf(d), x[d], y[d], region[d], topicName(region[d])]),
-    ];
+  figure(question) {
+    const { x, y } = store.map;
+    const { value, shown, ...columns } = DOCUMENT;
+    return {
+      title: this.node.getAttribute("aria-label"), question, rows: passed().map((d) => documentItem(d)),
+      columns: { ...columns, x: (row) => x[row.d], y: (row) => y[row.d] }, picture: () => this.picture(),
+    };
   }
   // The view as it stands.
   picture() {
@@ -226,7 +226,6 @@ class DocumentMap {
     const faintFirst = [...paths].sort((a, b) => (b[0] === this.faint) - (a[0] === this.faint));
     const stroke = { "stroke-width": (2 * this.radius).toFixed(2), "stroke-linecap": "round", "stroke-opacity": 0.8, fill: "none" };
     return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height },
-      s("title", {}, store.title),
       s("rect", { width, height, fill: rgbOf(this.ground) }),
       this.glow.cloneNode(),
       faintFirst.map(([colour, parts]) => s("path", { d: parts.join(""), stroke: rgbOf(colour), ...stroke })),

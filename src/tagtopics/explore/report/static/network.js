@@ -152,27 +152,24 @@ function withoutCollisions(chart, weight) {
   return chart;
 }
 
-// The lines of the network, as a table.
-const edgeTable = ({ edges }) => [
-  ["tag", "other_tag", "documents", "weight"],
-  ...edges.map(({ a, b, n, weight }) => [store.tags.names[a], store.tags.names[b], n, weight]),
-];
-
 function networkPage() {
   const asked = stateOf().get("kind");
   const kind = asked !== null && store.kinds.has(asked) ? asked : null;
   const network = tagNetwork(kind);
   const { tags, edges } = network;
   const area = "Area: documents. Colour: main topic. Lines: common documents, relative to the documents of both tags.";
+  const rows = edges.map((edge) => ({ ...edge, name: `${tagFull(edge.a)} + ${tagFull(edge.b)}`, value: edge.n, text: plural(edge.n, "document") }));
+  const columns = {
+    tag: ({ a }) => store.tags.names[a], other_tag: ({ b }) => store.tags.names[b], documents: ({ n }) => n, weight: ({ weight }) => weight,
+  };
   const drawing = edges.length
-    ? card("Network", area, networkFigure(network))
+    ? figure({ title: "Network", question: area, rows, columns, mark: () => networkFigure(network) })
     : card("Network", "No two of these tags share two documents.");
-  if (edges.length) drawing.table = () => edgeTable(network);
-  const row = ({ a, b, n }) =>
+  const row = ({ a, b, text }) =>
     h("li", {},
       h("span", { class: "label" }, tagChip(a), " + ", tagChip(b)),
       jointLink(a, b),
-      h("span", { class: "figure" }, plural(n, "document")),
+      h("span", { class: "figure" }, text),
     );
   const note = `Documents that have both tags${ofListed()}; pairs that share the largest part of their documents first.`;
   return [
@@ -181,6 +178,8 @@ function networkPage() {
     ),
     kindLinks("#/network", kind),
     drawing,
-    edges.length ? card("Strongest pairs", note, growing(edges, row, 12, "ul", "neighbours")) : null,
+    edges.length
+      ? figure({ title: "Strongest pairs", question: note, rows, columns, axis: "Documents with both tags", form: whole, mark: () => growing(rows, row, 12, "ul", "neighbours") })
+      : null,
   ];
 }

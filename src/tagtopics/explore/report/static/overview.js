@@ -30,10 +30,7 @@ function overviewPage() {
     mapNote(map),
     figures(),
     store.groups.length
-      ? card("Tag groups", "Pairs of tags whose joint profile differs from that of each tag alone.",
-          groupCards(6),
-          h("p", {}, link("#/groups", {}, "Compare any tags →")),
-        )
+      ? groupCards("Tag groups", 6, h("p", {}, link("#/groups", {}, "Compare any tags →")))
       : null,
     tagKinds(),
   ];
@@ -66,14 +63,15 @@ function mapNote(map) {
         })
       : null,
     h("p", { class: "note" }, colours, " Distances between far groups mean little.", trust),
-    shareMenu(map.node, map.node.getAttribute("aria-label")),
+    shareMenu(map.node, () => map.figure(colours.textContent)),
   );
 }
 
 // Topics, tags and documents that pass the filter.
 function passingCards() {
   const docs = passed();
-  if (!filtered) return [...findingsCard(), card("Topics by share", store.pictures ? "Share of all parts of the photos." : `Share of all words.${store.topics.background.some(Boolean) ? " Grey topics, at the end, are spread over the whole collection." : ""}`, topicRows(store.topics.share))];
+  const grey = store.topics.background.some(Boolean) ? " Grey topics, at the end, are spread over the whole collection." : "";
+  if (!filtered) return [...findingsCard(), topicRows("Topics by share", store.pictures ? "Share of all parts of the photos." : `Share of all words.${grey}`, store.topics.share)];
   if (!docs.length) return [card("No documents", null, h("p", {}, "No document passes the filter. Remove a part of it."))];
   const share = new Float64Array(store.K);
   const tags = new Map();
@@ -85,12 +83,12 @@ function passingCards() {
     store.documents.tags[d].forEach((t) => tags.set(t, (tags.get(t) || 0) + 1));
   }
   const lift = share.map((x, k) => x / tokens / Math.max(store.topics.share[k], 1e-12));
-  const best = [...tags].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, 24);
+  const best = [...tags].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([t, n]) => tagItem(t, n, whole(n)));
+  const whose = store.pictures ? "all parts of these photos" : "the words of these documents";
   return [
-    card("Topics", `Share of ${store.pictures ? "all parts of these photos" : "the words of these documents"}, and how many times that of all documents.`,
-      topicRows(share.map((x) => x / tokens), 12, lift)),
-    best.length ? card("Tags", "Numbers of these documents.", h("p", { class: "chips" }, best.map(([t, n]) => tagChip(t, whole(n))))) : null,
-    card(plural(docs.length, "document"), null, growing(docs, (d) => documentRow(d), 10)),
+    topicRows("Topics", `Share of ${whose}, and how many times that of all documents.`, share.map((x) => x / tokens), 12, lift),
+    best.length ? chipFigure({ title: "Tags", question: "Numbers of these documents.", rows: best, shown: 24, axis: "Documents", form: whole }) : null,
+    documentFigure({ title: plural(docs.length, "document"), rows: docs.map((d) => documentItem(d)) }, undefined, 10),
   ].filter(Boolean);
 }
 
@@ -120,21 +118,27 @@ function figures() {
 }
 
 // With a lift for each, those that are more than elsewhere come first, by their part in the divergence.
-function topicRows(share, n = store.K, lift = null) {
+function topicRows(title, question, share, n = store.K, lift = null) {
   const most = Math.max(...share, 1e-12);
   const weight = lift ? share.map((x, k) => x * Math.log(Math.max(lift[k], 1e-12))) : share;
-  const row = (k) =>
+  const rows = telling(topOf(weight, store.K)).map((k) => topicItem(k, share[k], percent(share[k]) + (lift ? `  ${times(lift[k])}` : "")));
+  const row = ({ id: k, name, value, text }) =>
     link(topicHref(k), {},
       badge(k),
-      h("span", { class: "said", title: topicLabel(k, 4) }, topicName(k)),
-      track(share[k] / most, topicHue(k)),
-      h("span", { class: "figure", "data-value": share[k] }, percent(share[k]) + (lift ? `  ${times(lift[k])}` : "")),
+      h("span", { class: "said", title: topicLabel(k, 4) }, name),
+      track(value / most, topicHue(k)),
+      h("span", { class: "figure" }, text),
     );
-  return h("ol", { class: "topics" }, telling(topOf(weight, store.K)).slice(0, n).map((k) => h("li", {}, row(k))));
+  const mark = (some) => h("ol", { class: "topics" }, some.map((one) => h("li", {}, row(one))));
+  return figure({ title, question, rows, shown: n, axis: "Share", mark });
 }
 
-function groupCards(n) {
-  const group = ({ tags, topic, documents }) =>
+function groupCards(title, n, ...more) {
+  const rows = store.groups.map(({ tags, topic, documents }) => ({
+    tags, topic, id: tags.map((t) => store.tags.names[t]).join(" + "), name: tags.map(tagFull).join(" + "), value: documents, text: plural(documents, "document"),
+  }));
+  const columns = { ...ITEM, topic: (row) => row.topic, topic_name: (row) => topicName(row.topic) };
+  const group = ({ tags, topic, text }) =>
     link(groupHref(tags), {},
       h("span", { class: "pair" },
         h("span", {}, tagLabel(tags[0])),
@@ -142,14 +146,18 @@ function groupCards(n) {
         h("span", {}, tagLabel(tags[1])),
       ),
       h("span", { class: "badges" }, badge(topic), h("span", {}, topicLabel(topic))),
-      h("small", {}, plural(documents, "document")),
+      h("small", {}, text),
     );
-  return h("ul", { class: "groups" }, store.groups.slice(0, n).map((one) => h("li", {}, group(one))));
+  return figure({
+    title, question: "Pairs of tags whose joint profile differs from that of each tag alone.", rows, columns, shown: n, axis: "Documents with both tags", form: whole,
+    mark: (some) => [h("ul", { class: "groups" }, some.map((one) => h("li", {}, group(one)))), more],
+  });
 }
 
 function tagKinds() {
   if (!store.tags.names.length) return null;
-  return card("Tags", "The most frequent tags of each kind, with their numbers of documents.",
+  const rows = topOf(store.tags.documents, store.tags.names.length).map((t) => tagItem(t, store.tags.documents[t], whole(store.tags.documents[t])));
+  const kinds = () =>
     h("dl", { class: "kinds" },
       [...store.kinds].map(([kind, tags]) => {
         const best = topOf(store.tags.documents, 10, tags);
@@ -163,8 +171,8 @@ function tagKinds() {
           ),
         ];
       }),
-    ),
-  );
+    );
+  return figure({ title: "Tags", question: "The most frequent tags of each kind, with their numbers of documents.", rows, axis: "Documents", form: whole, mark: kinds });
 }
 
 // Lists of topics, tags and documents.

@@ -147,8 +147,10 @@ function byHits(documents, terms) {
 // The page of a query: totals of topics, tags, words and documents, hits marked.
 function searchPage(query) {
   const found = h("div", { "aria-live": "polite" });
-  const chips = (title, items, draw) =>
-    items.length ? card(`${title}: ${whole(items.length)}`, null, h("p", { class: "chips" }, items.slice(0, 60).map(draw))) : null;
+  const chips = (title, rows, draw, axis, form) =>
+    rows.length
+      ? figure({ title: `${title}: ${whole(rows.length)}`, rows, shown: 60, axis, form, mark: (some) => h("p", { class: "chips" }, some.map(draw)) })
+      : null;
   const term = foldedText(query);
   const near = (kind, names, exact) => (exact.length ? exact : similarNames(kind, names, term, 12));
   const topics = findTopics(query);
@@ -167,10 +169,14 @@ function searchPage(query) {
           h("p", { class: "note" }, used.length ? `No text has “${typed}”; similar words: ${used.join(", ")}.` : `No text has “${typed}” or a similar word.`),
         ),
         rows.length
-          ? card(store.pictures ? `Photos with these tags: ${whole(rows.length)}` : `Documents: ${whole(rows.length)}`,
-              settings.bodies < store.sizes.documents ? `Texts of ${whole(settings.bodies)} of ${plural(store.sizes.documents, "document")} are in this file.` : null,
+          ? documentFigure(
+              {
+                title: store.pictures ? `Photos with these tags: ${whole(rows.length)}` : `Documents: ${whole(rows.length)}`,
+                question: settings.bodies < store.sizes.documents ? `Texts of ${whole(settings.bodies)} of ${plural(store.sizes.documents, "document")} are in this file.` : null,
+                rows: rows.map((d) => documentItem(d)),
+              },
+              ({ d }) => hitRow(d, marks), 20,
               tagged ? null : h("p", {}, link(`#/?words=${encodeURIComponent(query)}`, {}, "Show them on the map →")),
-              growing(rows, (d) => hitRow(d, marks), 20),
             )
           : null,
       ].filter(Boolean),
@@ -180,9 +186,9 @@ function searchPage(query) {
   searchedTexts(query).then(draw);
   return [
     h("h1", {}, `“${query}”`),
-    chips("Topics", topics, (k) => link(topicHref(k), { class: "chip" }, topicLabel(k))),
-    chips("Tags", tags, (t) => tagChip(t, whole(store.tags.documents[t]))),
-    chips("Words", words, (w) => wordLink(w)),
+    chips("Topics", topics.map((k) => topicItem(k, store.topics.share[k])), ({ id }) => link(topicHref(id), { class: "chip" }, topicLabel(id)), "Share of all words"),
+    chips("Tags", tags.map((t) => tagItem(t, store.tags.documents[t], whole(store.tags.documents[t]))), ({ t, text }) => tagChip(t, text), "Documents", whole),
+    chips("Words", words.map((w) => wordItem(w, store.words.weight[w], whole(store.words.weight[w]))), ({ id }) => wordLink(wordAt(id)), "Occurrences", whole),
     found,
   ];
 }

@@ -1,11 +1,8 @@
 // A tag: its topics, credited words, similar tags. And several tags together.
 function tagPage(t) {
   if (!(t >= 0 && t < store.tags.names.length)) return missingPage("No such tag");
-  const rows = store.tags.words[t].slice(0, 24).map((w, i) => {
-    const value = store.tags.credits[t][i];
-    return { label: h("bdi", {}, store.words.names[w]), value, text: tokens(value), href: wordHref(w) };
-  });
-  rows.sort((a, b) => b.value - a.value);
+  const credits = store.tags.words[t].map((w, i) => wordItem(w, store.tags.credits[t][i], tokens(store.tags.credits[t][i])));
+  const rows = [credits.slice(0, 24).sort((a, b) => b.value - a.value), credits.slice(24)].flat();
   const n = store.tags.documents[t];
   const parts = store.pictures ? "parts of photos" : "words";
   return [
@@ -20,16 +17,16 @@ function tagPage(t) {
     ),
     h("div", { class: "split" },
       h("div", {},
-        card("Topics", `Mean topics of the ${parts} credited to this tag.`, topicBars(tagProfile(t), 10)),
+        topicFigure(`Mean topics of the ${parts} credited to this tag.`, tagProfile(t), 10),
         tagLine(t),
         similarTags(t),
       ),
       h("div", {},
         rows.length && !store.pictures
-          ? card("Credited words",
-              "The most characteristic ones, by how many occurrences are credited to this tag.",
-              bars(rows, { name: "Words" }),
-            )
+          ? barFigure({
+              title: "Credited words", question: "The most characteristic ones, by how many occurrences are credited to this tag.",
+              rows, shown: 24, axis: "Occurrences credited to the tag", form: tokens,
+            })
           : null,
         usedWith(t),
       ),
@@ -60,52 +57,33 @@ function separating(tags) {
       .filter(([, gap]) => gap > 0)
       .sort((a, b) => b[1] - a[1] || a[0] - b[0])
       .slice(0, 14);
-  return card("Words that separate them",
+  return wordsFigure("Words that separate them",
     "Among the most characteristic words credited to each tag, those that the other has not, or has less of.",
-    h("div", { class: "columns" },
-      tags.map((t, i) =>
-        h("div", { vars: { "--hue": slotHue(i + 1) } },
-          h("h3", {}, tagLabel(t)),
-          h("ol", {}, only(i).map(([w]) => h("li", {}, wordLink(w)))),
-        ),
-      ),
-    ),
+    tags.map((t, i) => ({ title: tagLabel(t), name: tagFull(t), hue: slotHue(i + 1), words: only(i).map(([w]) => w) })),
   );
 }
 
 const jointLink = (t, u) =>
   link(groupHref([t, u]), { class: "joint", "aria-label": `See ${tagFull(t)} and ${tagFull(u)} together` }, "together");
-// A row of a list of tags beside a tag.
-const besideRow = (t, u, value, text) =>
-  h("li", {},
-    tagChip(u),
-    h("span", { class: "figure", "data-value": value }, text),
-    jointLink(t, u),
-  );
+// A list of tags beside a tag.
+const besideFigure = (t, own) =>
+  listFigure({ ...own, shown: 8 }, "neighbours", ({ t: u, text }) => h("li", {}, tagChip(u), h("span", { class: "figure" }, text), jointLink(t, u)));
 
 function similarTags(t) {
   const alike = Float64Array.from({ length: store.tags.names.length }, (_, u) =>
     u === t || tagKind(u) !== tagKind(t) ? -1 : overlap(store.tagRoots, t, store.tagRoots, u),
   );
-  const near = topOf(alike, 8).filter((u) => alike[u] > 0);
-  if (!near.length) return null;
-  return card("Alike",
-    tagKind(t) ? "Tags of the same kind with similar topics; 100 % means equal." : "Tags with similar topics; 100 % means equal.",
-    h("ul", { class: "neighbours" }, near.map((u) => besideRow(t, u, alike[u], percent(alike[u])))),
-  );
+  const rows = topOf(alike, 200).filter((u) => alike[u] > 0).map((u) => tagItem(u, alike[u], percent(alike[u])));
+  const question = tagKind(t) ? "Tags of the same kind with similar topics; 100 % means equal." : "Tags with similar topics; 100 % means equal.";
+  return rows.length ? besideFigure(t, { title: "Alike", question, rows, axis: "Overlap of topics" }) : null;
 }
 
 // Tags of the same documents: first those of the same kind, then others.
 function usedWith(t) {
-  const often = tagsWith(t);
-  const own = often.filter(([u]) => tagKind(u) === tagKind(t)).slice(0, 8);
-  const others = often.filter(([u]) => tagKind(u) !== tagKind(t)).slice(0, 8);
-  const used = (title, rows) =>
-    rows.length
-      ? card(title, `Tags of the same documents${ofListed()}, with the number of documents that have both.`,
-          h("ul", { class: "neighbours" }, rows.map(([u, n]) => besideRow(t, u, n, plural(n, "document")))),
-        )
-      : null;
+  const often = tagsWith(t).map(([u, n]) => tagItem(u, n, plural(n, "document")));
+  const [own, others] = [true, false].map((same) => often.filter((row) => (tagKind(row.t) === tagKind(t)) === same));
+  const question = `Tags of the same documents${ofListed()}, with the number of documents that have both.`;
+  const used = (title, rows) => (rows.length ? besideFigure(t, { title, question, rows, axis: "Documents with both tags", form: whole }) : null);
   const both = own.length && others.length;
   return [
     used(both ? `Often used with: ${tagKind(t) || "other"}` : "Often used with", own),
@@ -128,7 +106,7 @@ function tagDocuments(tags) {
   docs.sort((a, b) => fit.get(b) - fit.get(a) || a - b);
   const others = (d) => store.documents.tags[d].filter((u) => !tags.includes(u)).slice(0, 8);
   const title = tags.length > 1 ? `${plural(countWith(tags), "document")} with all of them${ofListed()}` : "Documents";
-  return card(title, "Most typical first.", growing(docs, (d) => documentRow(d, { reasons: tagChips(others(d)) }), 8));
+  return documentFigure({ title, question: "Most typical first.", rows: docs.map((d) => documentItem(d)) }, ({ d }) => documentRow(d, { reasons: tagChips(others(d)) }));
 }
 
 function groupsPage(tags, unknown = []) {
@@ -138,7 +116,7 @@ function groupsPage(tags, unknown = []) {
     location.hash = next.length ? groupHref(next) : "#/groups";
   };
   const head = [
-    hero("Tag groups", tags.length > 1 ? "What they stand for together" : "Compare tags",
+    hero("Tag groups", tags.length > 1 ? h("bdi", {}, tags.map(tagFull).join(" + ")) : "Compare tags",
       lead("The topics that all chosen tags share, compared with each tag alone."),
     ),
     h("div", { class: "picker" },
@@ -159,9 +137,7 @@ function groupsPage(tags, unknown = []) {
     return [
       ...head,
       tags.length ? h("p", { class: "note" }, "Add a second tag to see their joint profile.") : null,
-      store.groups.length
-        ? card("Suggestions", "Pairs whose joint profile differs from that of each tag alone.", groupCards(12))
-        : null,
+      store.groups.length ? groupCards("Suggestions", 12) : null,
     ];
   const joint = together(tags);
   const alone = tags.map(tagProfile);
@@ -199,34 +175,32 @@ function groupTopics(tags, joint, alone) {
   const height = Array.from(joint, (p, k) => Math.max(p, ...alone.map((one) => one[k])));
   const best = topOf(joint, 5);
   const rest = topOf(height, 10).filter((k) => !best.includes(k)).slice(0, 4);
-  const rows = [...best, ...rest].filter((k) => height[k] > 0.01);
-  const section = card("Topics", "Thick bars: together. Thin bars: each tag alone.",
-    legend(tags),
-    h("ul", { class: "compare" },
-      rows.map((k) =>
-        h("li", {},
-          link(topicHref(k), { class: "label" }, badge(k), h("span", {}, topicLabel(k))),
-          h("span", { class: "stack" },
-            h("span", { class: "both" },
-              h("span", { class: "fill ink", vars: { "--part": `${100 * joint[k]}%` } }),
-              h("span", { class: "figure", "data-value": joint[k] }, share(joint[k])),
-            ),
-            alone.map((one, i) =>
-              h("span", { class: "single" },
-                h("span", { class: "fill", vars: { "--hue": slotHue(i + 1), "--part": `${100 * one[k]}%` } }),
-                h("span", { class: "hidden" }, `${tagFull(tags[i])}: ${share(one[k])}`),
-              ),
-            ),
+  const first = [...best, ...rest].filter((k) => height[k] > 0.01).sort((a, b) => joint[b] - joint[a] || a - b);
+  const most = Math.max(...first.map((k) => height[k]));
+  const rows = [...first, ...topOf(joint, store.K).filter((k) => !first.includes(k))].map((k) => ({
+    ...topicItem(k, joint[k], share(joint[k])), parts: alone.map((one) => one[k]),
+  }));
+  const part = (value) => `${(100 * value) / most}%`;
+  const row = ({ value, text, parts, label, href }) =>
+    h("li", {},
+      link(href, { class: "label" }, label),
+      h("span", { class: "stack" },
+        h("span", { class: "both" }, h("span", { class: "fill ink", vars: { "--part": part(value) } }), h("span", { class: "figure" }, text)),
+        parts.map((one, i) =>
+          h("span", { class: "single" },
+            h("span", { class: "fill", vars: { "--hue": slotHue(i + 1), "--part": part(one) } }),
+            h("span", { class: "hidden" }, `${tagFull(tags[i])}: ${share(one)}`),
           ),
         ),
       ),
-    ),
-  );
-  section.table = () => [
-    ["topic", "together", ...tags.map((t) => store.tags.names[t])],
-    ...rows.map((k) => [topicName(k), joint[k], ...alone.map((one) => one[k])]),
-  ];
-  return section;
+    );
+  const columns = Object.fromEntries(tags.map((t, i) => [store.tags.names[t], ({ parts }) => parts[i]]));
+  return figure({
+    title: "Topics", question: "Thick bars: together. Thin bars: each tag alone.", rows, shown: first.length, axis: "Share",
+    columns: { topic: ITEM.id, topic_name: ITEM.name, together: ITEM.value, ...columns },
+    series: tags.map((t, i) => ({ name: tagFull(t), hue: slotHue(i + 1) })),
+    mark: (some) => [legend(tags), h("ul", { class: "compare" }, some.map(row))],
+  });
 }
 
 const legend = (tags) =>
@@ -257,31 +231,16 @@ function groupFigure(tags, joint) {
     }),
   );
   const n = countWith(tags);
-  const section = card("On the map", `${plural(n, "document")} ${n === 1 ? "has" : "have"} all of them${ofListed()}.`, map);
-  section.table = () => [["topic", "together"], ...topOf(joint, store.K).map((k) => [topicName(k), joint[k]])];
-  return section;
+  const rows = topOf(joint, store.K).map((k) => topicItem(k, joint[k]));
+  return figure({ title: "On the map", question: `${plural(n, "document")} ${n === 1 ? "has" : "have"} all of them${ofListed()}.`, rows, mark: () => map });
 }
 
 function groupWords(tags, joint, alone) {
   const columns = alone.map((profile) => wordsUnder(profile, 16).map((row) => row[0]));
   const common = new Set(columns.flat());
-  const column = (title, words, hue, fresh) =>
-    h("div", { class: fresh ? "joint-column" : null, vars: { "--hue": hue } },
-      h("h3", {}, title),
-      h("ol", {},
-        words.map((w) =>
-          h("li", { class: fresh && !common.has(w) ? "fresh" : null },
-            wordLink(w),
-            fresh && !common.has(w) ? h("small", {}, "new") : null,
-          ),
-        ),
-      ),
-    );
-  return card("Words",
+  const joined = { title: "together", name: "together", hue: 255, words: wordsUnder(joint, 16).map((row) => row[0]), isNew: (w) => !common.has(w) };
+  return wordsFigure("Words",
     "The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.",
-    h("div", { class: "columns" },
-      column("together", wordsUnder(joint, 16).map((row) => row[0]), 255, true),
-      columns.map((words, i) => column(tagLabel(tags[i]), words, slotHue(i + 1), false)),
-    ),
+    [joined, ...columns.map((words, i) => ({ title: tagLabel(tags[i]), name: tagFull(tags[i]), hue: slotHue(i + 1), words }))],
   );
 }

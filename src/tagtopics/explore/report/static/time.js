@@ -82,44 +82,35 @@ function timeCards(time) {
   const { periods, documents, topics } = time;
   const names = halvesOf(time);
   const shown = topics.filter(([k]) => !store.topics.background[k]);
-  const rising = shown.filter(([, early, after]) => after > early).slice(0, 8);
-  const falling = shown.filter(([, early, after]) => after < early).slice(-8).reverse();
-  const tagRow = ([t, early, after]) =>
-    h("li", {},
-      h("span", { class: "label" }, tagChip(t)),
-      h("span", { class: "figure" }, `${whole(early)} → ${whole(after)}`),
-    );
-  const tagCard = (title, rows) => {
-    if (!rows.length) return null;
-    const section = card(title,
-      `Documents with the tag: of ${whole(time.halves[0])} in ${names[0]} → of ${whole(time.halves[1])} in ${names[1]}.`,
-      h("ul", { class: "trends" }, rows.map(tagRow)),
-    );
-    section.table = () => [["tag", ...names], ...rows.map(([t, early, after]) => [store.tags.names[t], early, after])];
-    return section;
+  const rising = shown.filter(([, early, after]) => after > early);
+  const falling = shown.filter(([, early, after]) => after < early).reverse();
+  const tagCard = (title, trends) => {
+    const rows = trends.map(([t, early, after]) => ({ ...tagItem(t, after, `${whole(early)} → ${whole(after)}`), early }));
+    const question = `Documents with the tag: of ${whole(time.halves[0])} in ${names[0]} → of ${whole(time.halves[1])} in ${names[1]}.`;
+    const columns = { id: ITEM.id, name: ITEM.name, [names[0]]: (row) => row.early, [names[1]]: ITEM.value };
+    const row = ({ t, text }) => h("li", {}, h("span", { class: "label" }, tagChip(t)), h("span", { class: "figure" }, text));
+    return rows.length ? listFigure({ title, question, rows, columns }, "trends", row) : null;
   };
-  const multiples = (title, note, rows) => {
-    const section = card(title,
-      [note, `Numbers: ${names[0]} → ${names[1]}. Each chart begins at 0 and has its own scale.`].join(" "),
-      h("ul", { class: "multiples" }, rows.map((row) => topicMultiple(time, row))),
-    );
-    section.table = () => [["topic", ...periods], ...rows.map(([k]) => [topicName(k), ...time.shares.map((row) => row[k])])];
-    return section;
+  const columns = { id: ITEM.id, name: ITEM.name, ...Object.fromEntries(periods.map((name, i) => [name, (row) => time.shares[i][row.id]])) };
+  const multiples = (title, note, trends) => {
+    const rows = trends.map(([k, early, after]) => topicItem(k, after, `${percent(early)} → ${percent(after)}`));
+    const question = `${note} Numbers: ${names[0]} → ${names[1]}. Each chart begins at 0 and has its own scale.`;
+    return rows.length ? listFigure({ title, question, rows, columns, shown: 8 }, "multiples", (row) => topicMultiple(time, row)) : null;
   };
   return [
-    card("Documents", "Documents in each period.", timeLine(
-      periods.map((name, i) => ({ name, value: documents[i], title: `${name}: ${plural(documents[i], "document")}` })),
-      { label: "Documents", hue: 255, text: whole },
-    )),
-    rising.length ? multiples("Rising topics", "Mean share in documents; the largest gain first.", rising) : null,
-    falling.length ? multiples("Falling topics", "Mean share in documents; the largest loss first.", falling) : null,
+    lineFigure({
+      title: "Documents", question: "Documents in each period.",
+      rows: periods.map((name, i) => ({ name, value: documents[i], text: plural(documents[i], "document") })),
+    }, "Documents", 255, whole),
+    multiples("Rising topics", "Mean share in documents; the largest gain first.", rising),
+    multiples("Falling topics", "Mean share in documents; the largest loss first.", falling),
     time.rising.length || time.falling.length
       ? h("div", { class: "split" }, tagCard("Rising tags", time.rising), tagCard("Falling tags", time.falling))
       : null,
   ];
 }
 
-function topicMultiple(time, [k, early, after]) {
+function topicMultiple(time, { id: k, name, text }) {
   const values = time.shares.map((row) => row[k]);
   const most = Math.max(...values) || 1;
   const [width, height] = [220, 56];
@@ -133,9 +124,9 @@ function topicMultiple(time, [k, early, after]) {
   );
   chart.style.setProperty("--hue", topicHue(k));
   return h("li", {},
-    link(topicHref(k), {}, badge(k), h("span", {}, topicName(k))),
+    link(topicHref(k), {}, badge(k), h("span", {}, name)),
     chart,
-    h("span", { class: "figure" }, `${percent(early)} → ${percent(after)}`),
+    h("span", { class: "figure" }, text),
   );
 }
 
@@ -149,13 +140,8 @@ function tagLine(t) {
     if (store.documents.period[d] >= 0) counts[store.documents.period[d]]++;
   });
   if (counts.filter(Boolean).length < 2) return null;
-  return card("Over time", "Share of the documents of each period that have this tag.",
-    timeLine(
-      periods.map((name, i) => ({
-        name, value: counts[i] / documents[i],
-        title: `${name}: ${whole(counts[i])} of ${plural(documents[i], "document")}`,
-      })),
-      { label: `Documents with ${tagFull(t)}`, hue: 255 },
-    ),
-  );
+  return lineFigure({
+    title: "Over time", question: "Share of the documents of each period that have this tag.",
+    rows: periods.map((name, i) => ({ name, value: counts[i] / documents[i], text: `${whole(counts[i])} of ${plural(documents[i], "document")}` })),
+  }, `Documents with ${tagFull(t)}`, 255);
 }

@@ -22,7 +22,7 @@ function topicPage(k) {
       store.pictures ? topicDocuments(k) : topicWords(k),
       h("div", {},
         topicTags(k),
-        store.time ? card("Over time", "Mean share of the topic in the documents of each period.", topicLine(k)) : null,
+        store.time ? topicLine(k) : null,
         nearTopics(k),
       ),
     ),
@@ -32,59 +32,54 @@ function topicPage(k) {
 
 function topicWords(k) {
   const row = ([w, value, lift]) => ({
-    label: h("bdi", {}, store.words.names[w]), value, text: `${percent(value)}  ${times(lift)}`, hue: topicHue(k),
-    href: wordHref(w), title: `${percent(value)} of the topic, ${times(lift)} as often as in the collection`,
+    ...wordItem(w, value, `${percent(value)}  ${times(lift)}`), lift, hue: topicHue(k),
+    title: `${percent(value)} of the topic, ${times(lift)} as often as in the collection`,
   });
-  return card("Words",
-    "Words that tell the topic apart and occur together. Bar: share of the topic. Number: how many times more frequent than in the whole collection.",
-    bars(wordsOf(k, 30).map(row), { name: "Words" }),
-  );
+  return barFigure({
+    title: "Words",
+    question: "Words that tell the topic apart and occur together. Bar: share of the topic. Number: how many times more frequent than in the whole collection.",
+    rows: wordsOf(k, Infinity).map(row), columns: { ...ITEM, lift: (one) => one.lift }, shown: 30, axis: "Share of the topic",
+  });
 }
 
 function topicTags(k) {
   if (!store.tags.names.length) return null;
   const row = (t, i) => {
-    const value = store.tagRoots[t * store.K + k] ** 2;
-    const title = plural(store.tags.documents[t], "document");
-    const text = `${share(value)}  ${times(store.topics.lifts[k][i])}`;
-    return { label: tagLabel(t), value, text, hue: topicHue(k), href: tagHref(t), title };
+    const [value, lift] = [store.tagRoots[t * store.K + k] ** 2, store.topics.lifts[k][i]];
+    return { ...tagItem(t, value, `${share(value)}  ${times(lift)}`), lift, hue: topicHue(k), title: plural(store.tags.documents[t], "document") };
   };
-  return card("Tags",
-    "Tags with much more of this topic than the collection and many documents, the most typical first. Bar: share of the topic in what is credited to the tag. Number: how many times the share in the whole collection.",
-    bars(store.topics.tags[k].map(row), { most: 1, name: "Tags" }),
-  );
+  return barFigure({
+    title: "Tags",
+    question: "Tags with much more of this topic than the collection and many documents, the most typical first. Bar: share of the topic in what is credited to the tag. Number: how many times the share in the whole collection.",
+    rows: store.topics.tags[k].map(row), columns: { ...ITEM, lift: (one) => one.lift, documents: ({ t }) => store.tags.documents[t] }, axis: "Share of the topic in the tag", most: 1,
+  });
 }
 
 function nearTopics(k) {
   if (store.K < 3) return null;
-  const row = (j, i) =>
-    h("li", {},
-      link(topicHref(j), {}, badge(j), h("span", {}, topicLabel(j, 4))),
-      h("span", { class: "figure", "data-value": store.topics.alike[k][i] }, percent(store.topics.alike[k][i])),
-    );
+  const row = ({ id, text }) => h("li", {}, link(topicHref(id), {}, badge(id), h("span", {}, topicLabel(id, 4))), h("span", { class: "figure" }, text));
   const what = store.pictures ? "colours and textures" : "words";
-  return card("Similar topics", `Topics with similar ${what}; 100 % means equal.`, h("ul", { class: "near" }, store.topics.near[k].map(row)));
+  const rows = store.topics.near[k].map((j, i) => topicItem(j, store.topics.alike[k][i]));
+  return listFigure({ title: "Similar topics", question: `Topics with similar ${what}; 100 % means equal.`, rows, axis: "Overlap of words" }, "near", row);
 }
 
 function topicDocuments(k) {
   const share = store.documents.ids.map((_, d) => store.docRoots[d * store.K + k] ** 2);
-  const best = topOf(share, 200).filter((d) => share[d] >= 0.05);
-  const what = store.pictures ? "Photos" : "Documents";
-  const row = (d) => documentRow(d, { figure: percent(share[d]), value: share[d] });
-  return card(what, `${what} with the largest share of this topic.`, growing(best, row, 8));
+  const rows = topOf(share, share.length).filter((d) => share[d] >= 0.05).map((d) => documentItem(d, share[d], percent(share[d])));
+  const title = store.pictures ? "Photos" : "Documents";
+  return documentFigure({ title, question: `${title} with the largest share of this topic.`, rows, axis: "Share of the topic" });
 }
 
 function wordPage(w) {
   const { names, perTopic, weight, inDocuments, documents } = store.words;
   if (!(w >= 0 && w < names.length)) return missingPage("No such word");
   const topics = store.words.topics.slice(w * perTopic, (w + 1) * perTopic);
-  const rows = topics.map((k, i) => topicBar(k, store.wordShares[w * perTopic + i] ** 2)).filter((row) => row.value >= 0.01);
+  const rows = topics.map((k, i) => topicItem(k, store.wordShares[w * perTopic + i] ** 2)).filter((row) => row.value >= 0.01);
   const rest = Math.max(0, 1 - rows.reduce((sum, row) => sum + row.value, 0));
-  if (rest >= 1e-4) rows.push({ label: "all other topics", value: rest, text: share(rest), hue: 0, grey: true });
+  if (rest >= 1e-4) rows.push({ name: "all other topics", label: "all other topics", value: rest, text: share(rest), hue: 0, grey: true });
   const tags = store.tags.names.map((_, t) => t).filter((t) => store.tags.words[t].includes(w));
   const credit = (t) => store.tags.credits[t][store.tags.words[t].indexOf(w)];
   tags.sort((a, b) => credit(b) - credit(a));
-  const tagRow = (t) => ({ label: tagLabel(t), value: credit(t), text: tokens(credit(t)), href: tagHref(t) });
   const often = plural(weight[w], "time");
   return [
     hero(null, h("bdi", {}, names[w]),
@@ -95,15 +90,16 @@ function wordPage(w) {
       ),
     ),
     h("div", { class: "split" },
-      card("Topics", "The topics of its occurrences; all add up to 100 %.", bars(rows, { most: 1, name: "Topics" })),
+      barFigure({ title: "Topics", question: "The topics of its occurrences; all add up to 100 %.", rows, axis: "Share of its occurrences", most: 1 }),
       tags.length
-        ? card("Tags", "Tags for which it is characteristic, with the occurrences credited to each.",
-            bars(tags.slice(0, 12).map(tagRow), { name: "Tags" }),
-          )
+        ? barFigure({
+            title: "Tags", question: "Tags for which it is characteristic, with the occurrences credited to each.",
+            rows: tags.map((t) => tagItem(t, credit(t), tokens(credit(t)))), shown: 12, axis: "Occurrences credited to the tag", form: tokens,
+          })
         : null,
     ),
     documents[w].length
-      ? card("Documents", "Documents in which its share is largest.", documentList(documents[w].map((d) => documentRow(d))))
+      ? documentFigure({ title: "Documents", question: "Documents in which its share is largest.", rows: documents[w].map((d) => documentItem(d)) })
       : null,
   ];
 }

@@ -61,21 +61,20 @@ function filledInView(row, { fill }) {
   return row;
 }
 
-function documentRow(d, { figure, value, reasons } = {}) {
+function documentRow(d, { figure, reasons } = {}) {
   const snippet = store.documents.snippets && store.documents.snippets[d];
   const small = thumbnail(d);
   const row = h("li", { class: small ? "pictured" : null },
     h("div", { class: "headline" },
       link(documentHref(d), {}, small ? small.image : null, h("bdi", {}, titleOf(d))),
       dateOf(d) ? h("small", {}, dateOf(d)) : null,
-      figure ? h("span", { class: "figure", "data-value": value }, figure) : null,
+      figure ? h("span", { class: "figure" }, figure) : null,
     ),
     snippet ? h("p", { class: "snippet", dir: "auto" }, snippet, " …") : null,
     reasons || null,
   );
   return small ? filledInView(row, small) : row;
 }
-const documentList = (rows) => h("ol", { class: "documents" }, rows);
 
 // Long lists are extended on demand.
 function growing(items, draw, step = 25, list = "ol", kind = "documents") {

@@ -61,13 +61,13 @@ function photographResult(found) {
   const reading = h("section", { class: "card reading", "aria-label": "Photo by tag" });
   pictured(reading, { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat }, tags);
   const rows = found.scores.map((value, i) => ({
-    label: h("bdi", {}, found.tags[i]), value, text: percent(value), href: `#/tag/${tags[i]}`,
+    id: found.tags[i], name: found.tags[i], label: h("bdi", {}, found.tags[i]), value, text: percent(value), href: `#/tag/${tags[i]}`,
   }));
   return h("div", { class: "split" },
     reading,
     h("div", {},
-      card("Recommended tags", "How probable each tag is for this photo.", bars(rows, { most: 1, name: "Tags" })),
-      card("Topics", null, topicBars(found.topics, 6, 0.02)),
+      barFigure({ title: "Recommended tags", question: "How probable each tag is for this photo.", rows, axis: "Probability", most: 1 }),
+      topicFigure(null, found.topics, 6, 0.02),
     ),
   );
 }
@@ -203,15 +203,16 @@ function benchResult(again) {
     ),
     h("div", { class: "split" },
       h("div", {},
-        card("Topics", null, topicBars(topics.topics, 8, 0.01)),
+        topicFigure(null, topics.topics, 8),
         explained ? reading : null,
         bench.answers.read ? readingByTopic(bench.answers.read) : null,
       ),
       h("div", {}, card("Recommended tags", "Percentage: how probable the tag is. Below it: the words of the text that speak for it.", proposals(recommended, again)), exportCard()),
     ),
-    card("Related documents", "Documents of the collection with similar topics.",
-      documentList(related.map((row) => documentRow(place.get(row.row), { figure: percent(row.score) }))),
-    ),
+    documentFigure({
+      title: "Related documents", question: "Documents of the collection with similar topics.", axis: "Overlap of topics",
+      rows: related.map((row) => documentItem(place.get(row.row), row.score, percent(row.score))),
+    }),
   ];
 }
 

@@ -1,0 +1,258 @@
+// Figures: rows of data, from which screen, CSV, SVG, PNG, caption and alternative text are made.
+//   title, question   what it shows, and how to read it
+//   rows              all of them, each with `name` and `text`, mostly with `id` and `value`
+//   columns           of the CSV: { name: (row) => value }
+//   mark              draws the first `shown` rows on the screen
+//   axis, form, most  what bars of `value` measure, how its numbers are written, where it ends; no bars without an axis
+//   series            further bars of each row: [{ name, hue }] for its `parts`
+//   picture           the drawing itself, if it is not the one on the screen
+const ITEM = { id: (row) => row.id, name: (row) => row.name, value: (row) => row.value, shown: (row) => row.text };
+const DOCUMENT = {
+  id: (row) => row.id, title: (row) => row.name, date: (row) => dateOf(row.d), address: (row) => sourceOf(row.d) || "",
+  topic: (row) => mainTopic(row.d) ?? "", topic_name: (row) => (mainTopic(row.d) === undefined ? "" : topicName(mainTopic(row.d))),
+  value: (row) => row.value, shown: (row) => row.text,
+};
+
+function figure(own) {
+  const section = h("section", { class: "card" },
+    h("h2", {}, own.title),
+    own.question ? h("p", { class: "note" }, own.question) : null,
+    own.mark(own.rows && own.rows.slice(0, own.shown)),
+  );
+  section.append(shareMenu(section, () => own));
+  return section;
+}
+// A panel with a heading, without data; `note` explains the content in one line.
+const card = (title, note, ...children) => figure({ title, question: note, mark: () => children });
+
+// Rows of figures.
+const topicItem = (k, value, text = percent(value)) => ({
+  id: k, name: topicName(k), value, text, label: [badge(k), h("span", {}, topicLabel(k))], hue: topicHue(k), href: topicHref(k), grey: isBackground(k),
+  title: `${topicName(k)}: ${topicLabel(k, 4)}${isBackground(k) ? " (background topic)" : ""}`,
+});
+const tagItem = (t, value, text) => ({ t, id: store.tags.names[t], name: tagFull(t), value, text, label: tagLabel(t), href: tagHref(t) });
+const wordItem = (w, value, text) => ({ id: store.words.names[w], name: store.words.names[w], value, text, label: h("bdi", {}, store.words.names[w]), href: wordHref(w) });
+const documentItem = (d, value, text) => ({ d, id: store.documents.ids[d], name: titleOf(d), value, text });
+
+// Frequent figures.
+const barFigure = (own) => figure({ ...own, mark: (rows) => bars(rows, { most: own.most, name: own.title }) });
+const listFigure = (own, kind, draw) => figure({ ...own, mark: (rows) => h("ul", { class: kind }, rows.map(draw)) });
+const chipFigure = (own) => figure({ ...own, mark: (rows) => h("p", { class: "chips" }, rows.map(({ t, text }) => tagChip(t, text))) });
+const documentFigure = (own, draw = ({ d, text }) => documentRow(d, { figure: text }), step = 8, ...above) =>
+  figure({ columns: DOCUMENT, ...own, mark: (rows) => [above, growing(rows, draw, step)] });
+function topicFigure(question, profile, n, least = 0.01) {
+  const rows = topOf(profile, store.K).map((k) => topicItem(k, profile[k]));
+  return barFigure({ title: "Topics", question, rows, shown: rows.slice(0, n).filter((row) => row.value >= least).length, axis: "Share" });
+}
+function factsFigure(title, question, facts, kind = "facts", folded = []) {
+  const rows = [...facts, ...folded].filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => ({ name, text: String(value) }));
+  const fact = ({ name, text }) => h("div", {}, h("dt", {}, name), h("dd", { dir: "auto" }, text));
+  const columns = { name: ITEM.name, value: ITEM.shown };
+  const list = (some) => h("dl", { class: kind }, some.map(fact));
+  const n = rows.length - folded.length;
+  const rest = folded.length ? h("details", { class: "more-facts" }, h("summary", {}, "All parameters"), list(rows.slice(n))) : null;
+  return figure({ title, question, rows, columns, mark: () => [list(rows.slice(0, n)), rest] });
+}
+// Lists of words side by side: [{ title, name, hue, words, isNew }].
+function wordsFigure(title, question, lists) {
+  const rows = lists.flatMap(({ name, words }) => words.map((w, i) => ({ id: store.words.names[w], name: store.words.names[w], text: name, place: i + 1 })));
+  const columns = { list: ITEM.shown, place: (row) => row.place, word: ITEM.name };
+  const word = (w, isNew) => h("li", { class: isNew ? "fresh" : null }, wordLink(w), isNew ? h("small", {}, "new") : null);
+  const list = ({ title: head, hue, words, isNew }) =>
+    h("div", { class: isNew ? "joint-column" : null, vars: { "--hue": hue } },
+      h("h3", {}, head),
+      h("ol", {}, words.map((w) => word(w, isNew && isNew(w)))),
+    );
+  return figure({ title, question, rows, columns, mark: () => h("div", { class: "columns" }, lists.map(list)) });
+}
+
+function shareMenu(section, current) {
+  const box = h("div", { class: "sharing" });
+  const menu = h("details", { class: "share" }, h("summary", { "aria-label": `Share: ${current().title}` }, "Share"), box);
+  menu.addEventListener("toggle", () => {
+    if (!menu.open) return;
+    const own = current();
+    const name = fileName(own.title);
+    const kinds = own.rows && own.rows.length
+      ? [
+          button("CSV", () => download(`${name}.csv`, "text/csv", csvOf(own))),
+          button("SVG", () => download(`${name}.svg`, "image/svg+xml", asText(pictureOf(section, own)))),
+          button("PNG", () => downloadImage(`${name}.png`, pictureOf(section, own))),
+        ]
+      : [];
+    box.replaceChildren(
+      ...kinds,
+      h("label", {}, "Embed this", h("textarea", { readonly: true, rows: 2 }, embedCode({ card: own.title }))),
+      h("label", {}, "Cite this (BibTeX)", h("textarea", { readonly: true, rows: 3 }, bibtexOf(own.title))),
+    );
+  });
+  return menu;
+}
+
+const headline = () => {
+  const node = document.querySelector("main h1 bdi") || document.querySelector("main h1"); // without the number of a topic
+  return node ? node.innerText.replace(/\s+/g, " ").trim() : store.title;
+};
+const fileName = (title) =>
+  `${headline()} ${title}`.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 80) || "card";
+const fitted = () => (store.fitted || "").slice(0, 10);
+const sourceText = () =>
+  `${store.title} · ${store.model} with ${plural(store.K, "topic")}, ${fitted() ? `fitted ${fitted()}` : "date unknown"} · tagtopics ${settings.version}`;
+function bibtexOf(title) {
+  const plain = (text) => text.replace(/[\\{}]/g, " ").replace(/[&%$#_]/g, "\\$&");
+  const fields = {
+    title: plain([...new Set([title, headline(), store.title])].join(". ")),
+    year: fitted().slice(0, 4),
+    note: plain(`${store.model} with ${plural(store.K, "topic")}, seed ${store.parameters.random_state ?? "not set"}${fitted() ? `, fitted ${fitted()}` : ""}`),
+    howpublished: `tagtopics ${settings.version}`,
+    url: location.protocol === "file:" ? "" : addressOf(plainHash()),
+  };
+  const lines = Object.entries(fields).filter(([, value]) => value).map(([name, value]) => `  ${name} = {${value}}`);
+  return `@misc{${fileName(title)},\n${lines.join(",\n")}\n}`;
+}
+
+function download(name, type, content) {
+  const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+// Spreadsheets run cells that begin like formulas; an apostrophe makes them text.
+const noFormula = (text) => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
+const cell = (value) => (typeof value === "number" ? String(value) : `"${noFormula(String(value ?? "")).replaceAll('"', '""')}"`);
+function csvOf({ rows, columns = ITEM }) {
+  const lines = [Object.keys(columns), ...rows.map((row) => Object.values(columns).map((read) => read(row)))];
+  return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
+}
+
+// ---------------------------------------------------------------------------------------- pictures
+const MOST_DRAWN = 60; // rows of a picture
+const asText = (picture) => new XMLSerializer().serializeToString(picture);
+const PLAIN_TEXT = { "font-family": "sans-serif", "font-size": 13 };
+const textLines = (lines, x, y, step, props) => lines.map((line, i) => s("text", { ...PLAIN_TEXT, ...props, x, y: y + step * i }, line));
+// A text in lines of about n letters.
+function wrapped(text, n) {
+  const lines = [""];
+  for (const word of String(text ?? "").split(/\s+/)) {
+    const longer = `${lines.at(-1)} ${word}`.trim();
+    if (longer.length <= n || !lines.at(-1)) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+// The drawing with its title above, and below it how to read it and where it comes from.
+function pictureOf(section, own) {
+  const style = getComputedStyle(section);
+  const [ground, ink] = [style.backgroundColor, style.color].map(plainColour);
+  const drawing = own.picture ? own.picture() : drawnOf(section, own, ink);
+  const [wide, high] = ["width", "height"].map((side) => Number(drawing.getAttribute(side)));
+  const width = wide + 32;
+  const title = wrapped(own.title === headline() ? own.title : `${headline()}: ${own.title}`, Math.floor(width / 9.5));
+  const left = own.rows.length > MOST_DRAWN && drawing.dataset.rows ? `The first ${MOST_DRAWN} of ${whole(own.rows.length)}.` : "";
+  const only = isFiltered() && passedCount().length ? `Filter: ${filterChips().map((chip) => chip.firstChild.textContent).join(", ")}.` : "";
+  const caption = wrapped([own.question, left, only].filter(Boolean).join(" "), Math.floor(width / 6.6)).filter(Boolean);
+  const top = 16 + 21 * title.length;
+  const foot = top + high + 24 + 16 * caption.length;
+  const height = foot + 14 + 14 * wrapped(sourceText(), Math.floor(width / 6)).length;
+  const told = own.rows.slice(0, 20).map(({ name, text }) => `${name} ${text ?? ""}`.trim()).join("; ");
+  return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", fill: ink },
+    s("title", {}, `${headline()}: ${own.title}`),
+    s("desc", {}, `${own.question || ""} ${told}`.trim()),
+    s("rect", { width, height, fill: ground }),
+    textLines(title, 16, 30, 21, { "font-size": 16, "font-weight": 600 }),
+    fill(drawing, { x: 16, y: top, class: "drawing" }, []),
+    textLines(caption, 16, top + high + 24, 16, { "font-size": 12 }),
+    textLines(wrapped(sourceText(), Math.floor(width / 6)), 16, foot + 6, 14, { "font-size": 11, "fill-opacity": 0.75 }),
+  );
+}
+// The charts of the screen, if there are any, or a row for each row.
+function drawnOf(section, own, ink) {
+  const charts = [...section.querySelectorAll("svg:not([aria-hidden])")];
+  if (charts.length > 1) return multiplesPicture(charts, own.rows);
+  return charts.length ? styledCopy(charts[0]) : rowsPicture(own, ink);
+}
+// What style sheets may say about a shape or a text; all of them are also attributes of SVG.
+const STYLES =
+  "fill fill-opacity stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-dasharray paint-order opacity visibility font-family font-size font-style font-weight letter-spacing text-anchor dominant-baseline".split(" ");
+function styledCopy(drawn) {
+  const copy = drawn.cloneNode(true);
+  const [from, to] = [drawn, copy].map((root) => [root, ...root.querySelectorAll("*")]);
+  from.forEach((node, i) => {
+    const style = getComputedStyle(node);
+    STYLES.forEach((name) => to[i].setAttribute(name, plainColour(style.getPropertyValue(name))));
+    to[i].removeAttribute("style");
+    to[i].removeAttribute("class");
+  });
+  const { width, height } = drawn.viewBox.baseVal;
+  return fill(copy, { width, height }, []);
+}
+// Colours as other programs read them.
+let dot;
+function plainColour(value) {
+  if (!value.startsWith("ok") && !value.startsWith("color")) return value;
+  dot ||= h("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+  dot.clearRect(0, 0, 1, 1);
+  dot.fillStyle = value;
+  dot.fillRect(0, 0, 1, 1);
+  const [r, g, b, a] = dot.getImageData(0, 0, 1, 1).data;
+  return `rgba(${r},${g},${b},${(a / 255).toFixed(3)})`;
+}
+// Names, bars on an axis and their numbers; without an axis, names and texts.
+function rowsPicture({ rows, shown = MOST_DRAWN, axis, form = percent, most, series = [] }, ink) {
+  const drawn = rows.slice(0, Math.min(shown, MOST_DRAWN));
+  const ticks = axis ? roundTicks(most || Math.max(...drawn.flatMap((row) => [row.value, ...(row.parts || [])]), 1e-12)) : [];
+  const px = (value) => 300 + (310 * value) / ticks.at(-1);
+  const bar = (value, y, height, fill) => s("rect", { class: "bar", x: px(0), y, width: (px(value) - px(0)).toFixed(2), height, fill });
+  const hue = (one) => plainColour(`oklch(0.62 ${one.grey ? 0.01 : 0.14} ${one.hue ?? 255})`);
+  let y = series.length ? 26 : 4;
+  const parts = drawn.map((row) => {
+    const [names, texts] = [wrapped(row.name, 40), wrapped(row.text, axis ? 30 : 58)];
+    const at = y;
+    y += 10 + 16 * Math.max(names.length, texts.length) + 6 * series.length;
+    const thick = axis ? bar(row.value, at + 2, 13, series.length ? ink : hue(row)) : null;
+    return [
+      textLines(names, 0, at + 13, 16),
+      thick,
+      series.map((one, i) => bar(row.parts[i], at + 18 + 6 * i, 4, hue(one))),
+      textLines(texts, axis ? px(row.value) + 6 : 300, at + 13, 16),
+    ];
+  });
+  const legend = series.length ? [{ name: "together" }, ...series] : [];
+  const keys = legend.map((one, i) => [
+    s("rect", { x: 300 + 120 * i, y: 2, width: 12, height: 12, fill: i ? hue(one) : ink }),
+    s("text", { ...PLAIN_TEXT, x: 316 + 120 * i, y: 13, "font-size": 12 }, clamped(one.name, 16)),
+  ]);
+  const scale = ticks.map((tick) => [
+    s("path", { d: `M${px(tick)} ${series.length ? 22 : 0}V${y + 2}`, stroke: ink, "stroke-opacity": 0.2 }),
+    s("text", { ...PLAIN_TEXT, x: px(tick), y: y + 16, "font-size": 11, "text-anchor": "middle" }, form(tick)),
+  ]);
+  const name = axis ? s("text", { ...PLAIN_TEXT, class: "axis", x: px(ticks.at(-1) / 2), y: y + 33, "font-size": 12, "text-anchor": "middle" }, axis) : null;
+  const [width, height] = [720, y + (axis ? 40 : 4)];
+  return s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "data-rows": drawn.length }, scale, parts, keys, name);
+}
+// Several small charts, each below its name.
+function multiplesPicture(charts, rows) {
+  const { width, height } = charts[0].viewBox.baseVal;
+  const [across, down] = [width + 20, height + 62];
+  const parts = charts.map((chart, i) => {
+    const [x, y] = [across * (i % 3), down * Math.floor(i / 3)];
+    return [
+      textLines(wrapped(rows[i].name, 34), x, y + 13, 15, { "font-size": 12, "font-weight": 600 }),
+      fill(styledCopy(chart), { x, y: y + 32 }, []),
+      s("text", { ...PLAIN_TEXT, x, y: y + height + 48, "font-size": 11 }, rows[i].text),
+    ];
+  });
+  const size = { width: across * Math.min(charts.length, 3), height: down * Math.ceil(charts.length / 3) };
+  return s("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` }, parts);
+}
+function downloadImage(name, picture) {
+  const [width, height] = ["width", "height"].map((side) => Number(picture.getAttribute(side)));
+  const image = new Image();
+  image.onload = () => {
+    const canvas = h("canvas", { width: 2 * width, height: 2 * height });
+    canvas.getContext("2d").drawImage(image, 0, 0, 2 * width, 2 * height);
+    canvas.toBlob((blob) => blob && download(name, "image/png", blob));
+  };
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(asText(picture))}`;
+}
