@@ -178,15 +178,29 @@ def test_click_on_a_point_opens_its_document(watched: Watched, data: TopicData) 
     x, y = terrain_of(data).places[order[0]]
     box = page.locator(".terrain canvas").bounding_box()
     low, high = terrain_of(data).places.min(0), terrain_of(data).places.max(0)
-    across, down = 0.9 * box["width"] / (high[0] - low[0]), 0.88 * box["height"] / (high[1] - low[1])
-    across, down = min(across, 1.45 * down), min(down, 1.45 * across)
+    scale = min(0.94 * box["width"] / (high[0] - low[0]), 0.92 * box["height"] / (high[1] - low[1]))
     middle = (low + high) / 2
-    px, py = box["width"] / 2 + (x - middle[0]) * across, box["height"] / 2 + (y - middle[1]) * down
+    px, py = box["width"] / 2 + (x - middle[0]) * scale, box["height"] / 2 + (y - middle[1]) * scale
     page.evaluate("document.querySelectorAll('.terrain .names').forEach(n => n.remove())")
     page.mouse.move(box["x"] + px, box["y"] + py)
     page.wait_for_selector(".hovercard:visible")
     page.mouse.click(box["x"] + px, box["y"] + py)
     wait_for_place(page, "#/document/")
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (1440, 900), (2560, 1300)])
+def test_the_map_fills_the_window_and_keeps_distances(
+    browser: Any, address: str, width: int, height: int
+) -> None:
+    watched = Watched(browser, address, viewport={"width": width, "height": height})
+    page = watched.open()
+    wait_for_map(page)
+    square = page.locator(".terrain .glow image").evaluate("node => node.getBoundingClientRect().toJSON()")
+    assert square["width"] == pytest.approx(square["height"], abs=0.1)
+    front = page.locator(".front").bounding_box()
+    assert front["width"] > 0.9 * width
+    assert watched.faults == []
+    watched.close()
 
 
 def test_search_finds_all_texts_with_typing_errors(watched: Watched, corpus: tt.Corpus) -> None:

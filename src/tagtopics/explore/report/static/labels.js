@@ -69,7 +69,7 @@ class MapNames {
   choose() {
     const { map } = this;
     const taken = [[0, map.height - 56, 230, map.height]]; // the buttons
-    if (map.scale) taken.push([map.width - SCALE.width - 16, 0, map.width, SCALE.height + 12]);
+    if (map.legend) taken.push([map.width - SCALE.width - 16, 0, map.width, SCALE.height + 12]);
     const most = Math.round((map.width * map.height) / 9000);
     let shown = 0;
     for (const label of this.labels) {
@@ -142,7 +142,7 @@ class MapNames {
     const { map, at } = this;
     if (!at) return this.choose();
     if (at.zoom !== map.zoom) return this.place();
-    const [dx, dy] = [(at.x - map.centre.x) * map.scaleX, (at.y - map.centre.y) * map.scaleY];
+    const [dx, dy] = [(at.x - map.centre.x) * map.scale, (at.y - map.centre.y) * map.scale];
     this.node.style.transform = `translate(${dx.toFixed(1)}px, ${dy.toFixed(1)}px)`;
   }
 }

@@ -3,7 +3,6 @@ const SHORTS = (base64) => new Uint16Array(bytesOf(base64).buffer);
 const LEAST_ZOOM = 0.8;
 const MOST_ZOOM = 60;
 const MOST_RINGS = 2000; // documents that are ringed
-const MOST_STRETCH = 1.45; // of one direction against the other
 
 async function loadMap() {
   const found = settings.live ? await asked("data/map") : await unpacked(byId("map-data").textContent);
@@ -30,7 +29,7 @@ class DocumentMap {
     const { x, y } = store.map;
     this.points = new Points(x, y);
     this.extent = extentOf(x, y);
-    this.unit = [1, 1]; // pixels by width of the map, across and down
+    this.unit = 1; // pixels by width of the map, the same across and down
     this.lookAt(filter.area ? null : filtered);
     this.colourBy = stateOf().get("colour") === "year" && yearSpan() ? "year" : "topic";
     this.readView();
@@ -94,21 +93,16 @@ class DocumentMap {
     this.measure();
     this.redraw();
   }
-  // The map fills its box: one direction may be stretched, but not by much.
+  // The largest scale at which the map fits into its box; distances are the same in every window.
   measure() {
     const { left, right, top, bottom } = this.extent;
-    const across = (this.width * 0.9) / Math.max(right - left, 0.05);
-    const down = (this.height * 0.88) / Math.max(bottom - top, 0.05);
-    this.unit = [Math.min(across, MOST_STRETCH * down), Math.min(down, MOST_STRETCH * across)];
+    this.unit = Math.min((this.width * 0.94) / Math.max(right - left, 0.05), (this.height * 0.92) / Math.max(bottom - top, 0.05));
   }
   middle() {
     return { x: (this.extent.left + this.extent.right) / 2, y: (this.extent.top + this.extent.bottom) / 2 };
   }
-  get scaleX() {
-    return this.unit[0] * this.zoom;
-  }
-  get scaleY() {
-    return this.unit[1] * this.zoom;
+  get scale() {
+    return this.unit * this.zoom;
   }
   redraw() {
     this.node.dataset.rest = "no";
@@ -131,27 +125,27 @@ class DocumentMap {
     const { canvas, points, ratio } = this;
     const spread = Math.sqrt((0.1 * this.width * this.height) / (Math.PI * Math.max(points.n, 1)));
     this.radius = Math.min(Math.min(Math.max(spread, 1), 4) * Math.min(this.zoom ** 0.45, 4), 9);
-    const view = { x: this.centre.x, y: this.centre.y, scaleX: this.scaleX * ratio, scaleY: this.scaleY * ratio };
+    const view = { x: this.centre.x, y: this.centre.y, scale: this.scale * ratio };
     points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, this.radius * ratio);
     this.context.putImageData(this.image, 0, 0);
     const [x, y] = this.toScreen(0, 0);
-    fill(this.glow, { x, y, width: this.scaleX, height: this.scaleY, visibility: filtered ? "hidden" : "visible" }, []);
+    fill(this.glow, { x, y, width: this.scale, height: this.scale, visibility: filtered ? "hidden" : "visible" }, []);
     this.hits.replaceChildren(...this.rings());
     if (this.moving) return this.names.follow();
     this.names.choose();
     this.node.dataset.rest = "yes";
   }
   toScreen(x, y) {
-    return [(x - this.centre.x) * this.scaleX + this.width / 2, (y - this.centre.y) * this.scaleY + this.height / 2];
+    return [(x - this.centre.x) * this.scale + this.width / 2, (y - this.centre.y) * this.scale + this.height / 2];
   }
   toPlace(px, py) {
-    return [(px - this.width / 2) / this.scaleX + this.centre.x, (py - this.height / 2) / this.scaleY + this.centre.y];
+    return [(px - this.width / 2) / this.scale + this.centre.x, (py - this.height / 2) / this.scale + this.centre.y];
   }
 
   // The nearest point on the screen, within some pixels, or -1.
   nearest([px, py], pixels) {
     const [x, y] = this.toPlace(px, py);
-    return this.points.nearest(x, y, pixels / this.scaleX, pixels / this.scaleY);
+    return this.points.nearest(x, y, pixels / this.scale);
   }
 
   recolour() {
@@ -164,9 +158,9 @@ class DocumentMap {
     const { region } = store.map;
     const years = this.colourBy === "year" ? yearSpan() : null;
     this.node.dataset.colour = this.colourBy;
-    if (this.scale) this.scale.remove();
-    this.scale = years ? yearScale(years, dark, rgbOf(this.ground)) : null;
-    if (this.scale) this.node.append(this.scale);
+    if (this.legend) this.legend.remove();
+    this.legend = years ? yearScale(years, dark, rgbOf(this.ground)) : null;
+    if (this.legend) this.node.append(this.legend);
     for (let i = 0; i < this.points.n; i++) {
       const year = years ? yearOf(i) : 0;
       this.points.colours[i] = !years ? topic[region[i]] : year ? orderedColour(years.part(year), dark) : this.faint;
@@ -231,14 +225,14 @@ class DocumentMap {
       faintFirst.map(([colour, parts]) => s("path", { d: parts.join(""), stroke: rgbOf(colour), ...stroke })),
       this.names.drawn(rgbOf(this.ground)),
       this.rings(),
-      this.scale && fill(this.scale.cloneNode(true), { x: width - SCALE.width - 8, y: 8 }, []),
+      this.legend && fill(this.legend.cloneNode(true), { x: width - SCALE.width - 8, y: 8 }, []),
     );
   }
 
   // --------------------------------------------------------------------------------- movement
   moveBy(dx, dy) {
-    this.centre.x = Math.min(Math.max(this.centre.x - dx / this.scaleX, 0), 1);
-    this.centre.y = Math.min(Math.max(this.centre.y - dy / this.scaleY, 0), 1);
+    this.centre.x = Math.min(Math.max(this.centre.x - dx / this.scale, 0), 1);
+    this.centre.y = Math.min(Math.max(this.centre.y - dy / this.scale, 0), 1);
     this.shifted();
   }
   zoomBy(factor, px = this.width / 2, py = this.height / 2) {

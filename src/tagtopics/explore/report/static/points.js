@@ -78,17 +78,17 @@ class Points {
   cellAt(v) {
     return Math.min(Math.max(Math.floor(v * this.cells), 0), this.cells - 1);
   }
-  // The point in colour that is nearest within a distance, or -1. On the screen, x and y have their own scales.
-  nearest(x, y, reachX, reachY) {
+  // The point in colour that is nearest within a distance, or -1.
+  nearest(x, y, reach) {
     let best = -1;
     let least = 1;
-    for (let row = this.cellAt(y - reachY); row <= this.cellAt(y + reachY); row++)
-      for (let column = this.cellAt(x - reachX); column <= this.cellAt(x + reachX); column++) {
+    for (let row = this.cellAt(y - reach); row <= this.cellAt(y + reach); row++)
+      for (let column = this.cellAt(x - reach); column <= this.cellAt(x + reach); column++) {
         const c = row * this.cells + column;
         for (let p = this.starts[c]; p < this.starts[c + 1]; p++) {
           const i = this.members[p];
           if (!this.rank[i]) continue;
-          const d = ((this.x[i] - x) / reachX) ** 2 + ((this.y[i] - y) / reachY) ** 2;
+          const d = ((this.x[i] - x) / reach) ** 2 + ((this.y[i] - y) / reach) ** 2;
           if (d <= least) [best, least] = [i, d];
         }
       }
@@ -100,7 +100,7 @@ class Points {
     const alpha = this.n > 20000 ? 0.7 : 0.82;
     const hidden = this.rank.includes(0);
     const coloured = hidden ? stampOf(radius * 1.5, 0.95, width) : stampOf(radius, alpha, width);
-    const frame = { pixels, width, height, view, left: width / 2 - view.x * view.scaleX, top: height / 2 - view.y * view.scaleY };
+    const frame = { pixels, width, height, view, left: width / 2 - view.x * view.scale, top: height / 2 - view.y * view.scale };
     if (hidden) this.drawRank(frame, 0, stampOf(Math.max(radius * 0.8, 0.7), 0.55, width), faint);
     this.drawRank(frame, 1, coloured, 0);
   }
@@ -108,19 +108,19 @@ class Points {
   drawRank({ pixels, width, height, view, left, top }, rank, stamp, faint) {
     const [x, y] = this.inOrder;
     const { members, colours, starts, cells, rank: ranks } = this;
-    const { scaleX, scaleY } = view;
+    const { scale } = view;
     const { steps, cover } = stamp;
     const margin = stamp.reach + 1;
     const [east, south] = [width + margin, height + margin];
-    const first = this.cellAt((-margin - left) / scaleX);
-    const last = this.cellAt((east - left) / scaleX);
-    const lowest = this.cellAt((south - top) / scaleY);
-    for (let row = this.cellAt((-margin - top) / scaleY); row <= lowest; row++)
+    const first = this.cellAt((-margin - left) / scale);
+    const last = this.cellAt((east - left) / scale);
+    const lowest = this.cellAt((south - top) / scale);
+    for (let row = this.cellAt((-margin - top) / scale); row <= lowest; row++)
       for (let p = starts[row * cells + first]; p < starts[row * cells + last + 1]; p++) {
         const i = members[p];
         if (ranks[i] !== rank) continue;
-        const px = Math.round(x[p] * scaleX + left);
-        const py = Math.round(y[p] * scaleY + top);
+        const px = Math.round(x[p] * scale + left);
+        const py = Math.round(y[p] * scale + top);
         if (px < -margin || py < -margin || px >= east || py >= south) continue;
         const colour = rank ? colours[i] : faint;
         const inside = px >= margin && py >= margin && px < width - margin && py < height - margin;
