@@ -41,10 +41,8 @@
     const style = getComputedStyle(el);
     let under = layersUnder(el); let colour = style.color;
     if (el.namespaceURI.endsWith("svg")) {
-      const disc = el.parentElement.querySelector("circle:last-of-type");
       colour = style.fill;
       under = layersUnder(el.closest("svg"));
-      if (el.parentElement.classList.contains("spot") && disc) under.push(getComputedStyle(disc).fill);
     }
     const [a, b] = [light(paint(under)), light(paint([...under, colour]))];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);

@@ -7,10 +7,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
-from explore_support import Watched, wait_until
+from explore_support import Watched, wait_for_map, wait_for_place, wait_until
 
 import tagtopics as tt
 from tagtopics.explore import write_report
@@ -217,3 +218,56 @@ def test_cut_reports_count_all_documents(
         assert row.locator(".figure").inner_text().split()[0] == str(both)
     watched.close()
     assert watched.faults == []
+
+
+@pytest.mark.parametrize(
+    ("place", "query"),
+    [
+        ("#/topic/1", {"topic": ["1"]}),
+        ("#/tag/place%3Asea", {"tag": ["place:sea"]}),
+        ("#/tags/place%3Asea+also%3Amusic", {"tag": ["place:sea", "also:music"]}),
+    ],
+)
+def test_pages_show_their_documents_on_the_map(
+    watched: Watched, place: str, query: dict[str, list[str]]
+) -> None:
+    page = watched.go(place)
+    card = page.locator(".card", has=page.get_by_role("heading", name="On the map"))
+    paths = card.locator("svg.places path").evaluate_all("all => all.map(one => one.getAttribute('d'))")
+    n_layers = 3 if "+" in place else 1
+    assert len(paths) == (2 * n_layers if n_layers > 1 else 1)  # each with a key
+    dots = paths[n_layers - 1].count("h0")
+    assert dots > 0
+    target = card.get_by_role("link", name="Show them on the map")
+    assert parse_qs(str(target.get_attribute("href")).split("?")[1]) == query
+    target.click()
+    wait_for_map(page)
+    assert page.locator(".filterbar .count").inner_text() == f"{dots} of 72 documents"
+
+
+def test_words_lead_to_the_map_and_to_time(watched: Watched) -> None:
+    page = watched.go("#/word/salt")
+    page.get_by_role("link", name="Over time").click()
+    wait_for_place(page, "#/time?words=salt")
+    watched.go("#/word/salt")
+    page.get_by_role("link", name="on the map").click()
+    wait_for_place(page, "#/?words=salt")
+
+
+def test_documents_are_ordered_and_say_their_topic(watched: Watched, titled: TopicData) -> None:
+    page = watched.go("#/documents")
+    shown = page.locator(".documents > li")
+    for order in ("topic", "title", "date"):
+        page.get_by_text(order, exact=True).click()
+        wait_until(page, "order => location.hash.includes(`order=${order}`)", order)
+        if order == "topic":
+            names = shown.locator(".badges a").all_inner_texts()
+            assert set(names) <= set(titled.names)
+            assert len(names) == shown.count()
+        elif order == "title":
+            names = shown.locator(".headline a").all_inner_texts()
+        else:
+            names = shown.locator(".headline small").all_inner_texts()
+        assert len(set(names)) > 1 or order == "date"
+        assert names == sorted(names, key=str.lower)
+    assert watched.problems() == []

@@ -26,7 +26,7 @@ from tagtopics.explore.report import html_report
 from tagtopics.explore.report.bodies import Bodies
 from tagtopics.explore.report.html_report import ReportOptions, render_report, write_report
 from tagtopics.explore.report.page import packed, report_page, safe_json
-from tagtopics.explore.report.prepare import index_of, known_words, topic_map
+from tagtopics.explore.report.prepare import index_of, known_words
 from tagtopics.explore.report.timeline import time_of
 from tagtopics.models.persistence import load_with_corpus
 
@@ -214,16 +214,6 @@ def test_years_are_means_of_their_documents(data: TopicData, corpus: tt.Corpus) 
     assert years["periods"] == ["1990", "1991", "1992", "1993", "1994", "1995"]
     rows = [d for d in range(corpus.n_docs) if "year:1992" in corpus.tags_of(d)]
     assert np.allclose(years["shares"][2], data.documents.topics[rows].mean(0), rtol=1e-3)
-
-
-def test_topics_on_the_map_lie_apart_and_inside() -> None:
-    rng = np.random.default_rng(0)
-    words = rng.dirichlet(np.full(50, 0.1), size=30).astype(np.float32)
-    places, radii = topic_map(words, rng.dirichlet(np.ones(30)))
-    assert (places - radii[:, None] >= 0).all()
-    assert (places + radii[:, None] <= 1).all()
-    gaps = np.linalg.norm(places[:, None] - places[None], axis=2) - radii[:, None] - radii[None]
-    assert (gaps[~np.eye(30, dtype=bool)] > -0.01).mean() > 0.97
 
 
 def test_kept_corpus_comes_back(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:

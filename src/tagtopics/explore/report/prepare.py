@@ -24,7 +24,6 @@ WORD_TOPICS = 8  # of a word page; the others are shown as their sum
 NEAR_TOPICS = 4  # similar topics of a topic page
 LEAST_SHARE = 0.01  # shares are exact from here on; pages show no smaller ones
 _SNIPPET = 110  # characters
-_MAP_STEPS, _MAP_GAP = 300, 0.012
 
 
 def known_words(data: TopicData) -> tuple[Int64, Int64]:
@@ -87,7 +86,6 @@ def index_of(
 
 def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
     words = [row[number[row] >= 0] for row in data.listed_words(TOPIC_WORDS)]
-    places, radii = topic_map(data.topic_word, data.topic_share)
     near, alike = near_topics(data)
     tags = data.typical_tags(TOPIC_TAGS)
     return {
@@ -101,9 +99,6 @@ def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
         "lifts": [rounded(data.tags.profiles[own, k] / data.topic_share[k]) for k, own in enumerate(tags)],
         "near": near.tolist(),
         "alike": [rounded(row) for row in alike],
-        "x": rounded(places[:, 0]),
-        "y": rounded(places[:, 1]),
-        "r": rounded(radii),
     }
 
 
@@ -243,45 +238,3 @@ def topic_distances(topic_word: Float32) -> Float64:
     """Return (K, K): the Hellinger distance of topics, 0 for equal and 1 for no word in common."""
     roots = np.sqrt(topic_word.astype(np.float64))
     return np.asarray(np.sqrt(np.clip(1.0 - roots @ roots.T, 0.0, 1.0)))
-
-
-def classical_scaling(distances: Float64) -> Float64:
-    """Return (K, 2): principal coordinates, the plane that preserves the distances best."""
-    K = len(distances)
-    centre = np.eye(K) - 1.0 / K
-    gram = -0.5 * centre @ (distances**2) @ centre
-    values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-    plane = vectors[:, ::-1][:, :2] * np.sqrt(np.maximum(values[::-1][:2], 0))
-    if plane.shape[1] < 2:
-        plane = np.pad(plane, ((0, 0), (0, 2 - plane.shape[1])))
-    signs = np.where(plane[np.argmax(np.abs(plane), axis=0), [0, 1]] < 0, -1.0, 1.0)
-    return np.asarray(plane * signs)
-
-
-def topic_map(topic_word: Float32, share: Float64) -> tuple[Float64, Float64]:
-    """Return positions (K, 2) in the unit square and radii (K,), with areas proportional to topic shares."""
-    K = len(topic_word)
-    radii = np.sqrt(share) * min(0.30, 0.14 / float(np.sqrt(share.max())))
-    if K == 1:
-        return np.full((1, 2), 0.5), radii
-    places = classical_scaling(topic_distances(topic_word))
-    span = np.maximum(np.ptp(places, axis=0), 1e-9)
-    places = 0.12 + 0.76 * (places - places.min(0)) / span
-    return _apart(places, radii), radii
-
-
-def _apart(places: Float64, radii: Float64) -> Float64:
-    """Move overlapping circles apart, and keep all of them in the square."""
-    turn = np.arange(len(places)) * 2.399963  # golden angle: no two circles start at the same point
-    places = places + 1e-4 * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    least = radii[:, None] + radii[None, :] + _MAP_GAP
-    for _ in range(_MAP_STEPS):
-        offset = places[:, None, :] - places[None, :, :]
-        distance = np.sqrt((offset**2).sum(2)) + np.eye(len(places))
-        overlap = np.maximum(least - distance, 0)
-        np.fill_diagonal(overlap, 0)
-        if not overlap.any():
-            break
-        places = places + 0.5 * (offset / distance[:, :, None] * overlap[:, :, None]).sum(1)
-        places = np.clip(places, radii[:, None] + 0.005, 1 - radii[:, None] - 0.005)
-    return places

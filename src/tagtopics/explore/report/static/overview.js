@@ -249,16 +249,27 @@ function tagRow(t) {
   return h("li", {},
     link(tagHref(t), { class: "name" }, tagLabel(t)),
     h("small", {}, plural(store.tags.documents[t], "document")),
-    h("span", { class: "badges" }, best.map(topic), h("span", { class: "said" }, said.join(" · "))),
+    h("span", { class: "badges" }, best.map(topic), h("span", { class: "said" }, [...(best.length && !store.pictures ? [topicName(best[0])] : []), ...said].join(" · "))),
   );
 }
 
 function documentsPage() {
-  const list = h("div", { class: "card" });
-  followFilter(list, () => {
-    const rows = passed().sort((a, b) => store.documents.rows[a] - store.documents.rows[b]);
-    list.replaceChildren(...growing(rows, (d) => documentRow(d, { reasons: ribbon(docTopics(d)) }), 30));
-  });
+  const list = h("div");
+  const by = (value) => (a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : store.documents.rows[a] - store.documents.rows[b]);
+  const orders = {
+    collection: by(() => 0), title: by((d) => foldedText(titleOf(d))),
+    ...(store.documents.dates ? { date: by((d) => dateOf(d)) } : {}), topic: by((d) => foldedText(topicName(mainTopic(d)))),
+  };
+  const asked = stateOf().get("order");
+  let order = Object.hasOwn(orders, asked) ? asked : "collection";
+  const told = (d) => [h("p", { class: "badges" }, badge(mainTopic(d)), link(topicHref(mainTopic(d)), {}, topicName(mainTopic(d)))), ribbon(docTopics(d))];
+  const draw = () => {
+    const share = (d) => store.docRoots[d * store.K + mainTopic(d)] ** 2;
+    const rows = passed().sort(orders[order]).map((d) => documentItem(d, share(d), percent(share(d))));
+    const question = "With the topic that distinguishes each most; the bar has all topics.";
+    list.replaceChildren(documentFigure({ title: "Documents", question, rows, axis: "Share of this topic" }, ({ d }) => documentRow(d, { reasons: told(d) }), 30));
+  };
+  followFilter(list, draw);
   const left = store.sizes.documents - store.sizes.listed;
   return [
     h("h1", {}, plural(store.sizes.documents, "document")),
@@ -275,6 +286,11 @@ function documentsPage() {
         )
       : null,
     filterBar(),
+    choice("Order by", "order", Object.keys(orders).map((one) => [one, one]), order, (chosen) => {
+      order = chosen;
+      keepState("order", order, "collection", pushHash);
+      draw();
+    }),
     list,
   ];
 }

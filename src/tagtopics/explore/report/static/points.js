@@ -178,3 +178,34 @@ function smoothed(values, cells, step, reach) {
     }
   return found;
 }
+
+// Where documents are on the map, above a grey glow of all: layers { name, docs, hue } from back to front, dark without a hue.
+// A click shows them on the front page, by the filter `query`.
+function placesFigure(question, layers, query) {
+  const { x, y } = store.map;
+  const { left, right, top, bottom } = extentOf(x, y);
+  const [wide, high] = [right - left, bottom - top].map((side) => Math.max(side, 0.05));
+  const scale = 300 / wide;
+  store.greyGlow ||= glowOf({ x, y, n: x.length }, packedColour(0.6, 0.01, 265));
+  const dots = (docs) => docs.map((d) => `M${(6 + scale * (x[d] - left)).toFixed(1)} ${(6 + scale * (y[d] - top)).toFixed(1)}h0`).join("");
+  const rows = layers.flatMap(({ name, docs }) => docs.map((d) => documentItem(d, undefined, name)));
+  const size = (docs) => Math.min(Math.max(40 / Math.sqrt(docs.length + 1), 2.5), 7);
+  const foot = Math.ceil(12 + scale * high);
+  const keys = layers.length > 1 ? layers : [];
+  const own = ({ hue }) => ({ class: hue === undefined ? "ink" : null, vars: { "--hue": hue ?? 0 } });
+  const key = (layer, i) => [
+    s("path", { ...own(layer), "stroke-width": 9, d: `M12 ${foot + 8 + 20 * i}h0` }),
+    s("text", { x: 24, y: foot + 12 + 20 * i }, `${clamped(layer.name, 30)}: ${whole(layer.docs.length)}`),
+  ];
+  const draw = () =>
+    s("svg", { class: "places", viewBox: `0 0 312 ${foot + 20 * keys.length}`, role: "img", "aria-label": "Where they are on the map of documents" },
+      s("image", { href: store.greyGlow, x: 6 - scale * left, y: 6 - scale * top, width: scale, height: scale, preserveAspectRatio: "none" }),
+      layers.map((layer) => s("path", { ...own(layer), "stroke-width": size(layer.docs), d: dots(layer.docs) })),
+      keys.map(key),
+    );
+  const { value, shown, ...columns } = DOCUMENT;
+  return figure({
+    title: "On the map", question, rows, columns: { ...columns, x: (row) => x[row.d], y: (row) => y[row.d], layer: shown },
+    mark: () => [draw(), h("p", {}, link(`#/?${new URLSearchParams(query)}`, {}, "Show them on the map →"))],
+  });
+}

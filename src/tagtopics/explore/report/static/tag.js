@@ -19,6 +19,7 @@ function tagPage(t) {
       h("div", {},
         topicFigure(`Mean topics of the ${parts} credited to this tag.`, tagProfile(t), 10),
         tagLine(t),
+        placesFigure(`The documents that have this tag${ofListed()}.`, [{ name: tagFull(t), docs: store.docsOfTag[t], hue: 255 }], { tag: store.tags.names[t] }),
         similarTags(t),
       ),
       h("div", {},
@@ -144,7 +145,7 @@ function groupsPage(tags, unknown = []) {
   return [
     ...head,
     verdict(tags, joint, alone),
-    h("div", { class: "split wide-left" }, groupTopics(tags, joint, alone), groupFigure(tags, joint)),
+    h("div", { class: "split wide-left" }, groupTopics(tags, joint, alone), groupPlaces(tags)),
     separating(tags),
     store.pictures ? null : groupWords(tags, joint, alone),
     tagDocuments(tags),
@@ -209,30 +210,12 @@ const legend = (tags) =>
     tags.map((t, i) => h("span", {}, h("i", { vars: { "--hue": slotHue(i + 1) } }), tagLabel(t))),
   );
 
-function groupFigure(tags, joint) {
-  const size = 300;
-  const { x, y, r } = store.topics;
-  const map = s("svg", {
-    class: "group-map",
-    viewBox: `0 0 ${size} ${size}`,
-    role: "img",
-    "aria-label": "Topic map, with areas by share in the group",
-  },
-    x.map((_, k) => {
-      const spot = s("g", { class: "spot" },
-        s("circle", { class: "ring", cx: size * x[k], cy: size * y[k], r: Math.max(3, size * r[k] * 0.5) }),
-        joint[k] > 0.01
-          ? s("circle", { cx: size * x[k], cy: size * y[k], r: size * 0.14 * Math.sqrt(joint[k]) })
-          : null,
-        size * 0.14 * Math.sqrt(joint[k]) > 4 + 3.5 * String(k).length ? s("text", { x: size * x[k], y: size * y[k], dy: ".36em" }, String(k)) : null,
-      );
-      spot.style.setProperty("--hue", topicHue(k));
-      return spot;
-    }),
-  );
+function groupPlaces(tags) {
+  const both = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t)));
   const n = countWith(tags);
-  const rows = topOf(joint, store.K).map((k) => topicItem(k, joint[k]));
-  return figure({ title: "On the map", question: `${plural(n, "document")} ${n === 1 ? "has" : "have"} all of them${ofListed()}.`, rows, mark: () => map });
+  const layers = tags.map((t, i) => ({ name: tagFull(t), docs: store.docsOfTag[t], hue: slotHue(i + 1) }));
+  const query = new URLSearchParams(tags.map((t) => ["tag", store.tags.names[t]]));
+  return placesFigure(`${plural(n, "document")} ${n === 1 ? "has" : "have"} all of them${ofListed()}.`, [...layers, { name: "together", docs: both }], query);
 }
 
 function groupWords(tags, joint, alone) {

@@ -24,6 +24,7 @@ function topicPage(k) {
         topicTags(k),
         store.time ? topicLine(k) : null,
         nearTopics(k),
+        topicPlaces(k),
       ),
     ),
     store.pictures ? null : topicDocuments(k),
@@ -63,6 +64,11 @@ function nearTopics(k) {
   return listFigure({ title: "Similar topics", question: `Topics with similar ${what}; 100 % means equal.`, rows, axis: "Overlap of words" }, "near", row);
 }
 
+function topicPlaces(k) {
+  const docs = [...store.documents.ids.keys()].filter((d) => store.docRoots[d * store.K + k] ** 2 >= TOPIC_FROM);
+  return placesFigure(`The documents that have at least ${percent(TOPIC_FROM)} of this topic.`, [{ name: topicName(k), docs, hue: topicHue(k) }], { topic: k });
+}
+
 function topicDocuments(k) {
   const share = store.documents.ids.map((_, d) => store.docRoots[d * store.K + k] ** 2);
   const rows = topOf(share, share.length).filter((d) => share[d] >= 0.05).map((d) => documentItem(d, share[d], percent(share[d])));
@@ -88,6 +94,9 @@ function wordPage(w) {
           ? `A word that occurs ${often}, in ${plural(inDocuments[w], "document")}.`
           : `A word that occurs about ${often}, by the model; the corpus itself is not known.`,
       ),
+      store.corpus
+        ? h("p", {}, link(`#/?words=${inAddress(names[w])}`, {}, "All of them on the map →"), store.time ? [" ", link(`#/time?words=${inAddress(names[w])}`, {}, "Over time →")] : null)
+        : null,
     ),
     h("div", { class: "split" },
       barFigure({ title: "Topics", question: "The topics of its occurrences; all add up to 100 %.", rows, axis: "Share of its occurrences", most: 1 }),
