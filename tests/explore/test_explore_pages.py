@@ -271,3 +271,58 @@ def test_documents_are_ordered_and_say_their_topic(watched: Watched, titled: Top
         assert len(set(names)) > 1 or order == "date"
         assert names == sorted(names, key=str.lower)
     assert watched.problems() == []
+
+
+CHARTS = """() => [...document.querySelectorAll('.multiples svg')].map(chart => {
+  const heights = name => chart.querySelector(name).getAttribute('d').split(/[MLZ]/).filter(Boolean)
+    .map(one => Number(one.split(' ')[1]));
+  return { ticks: [...chart.querySelectorAll('text')].map(node => node.textContent),
+    band: heights('.band'), line: heights('.stroke') };
+})"""
+
+
+def test_small_charts_have_axes_and_bands(watched: Watched, titled: TopicData) -> None:
+    page = watched.go("#/time")
+    charts = page.evaluate(CHARTS)
+    assert charts
+    for chart in charts:
+        assert [text for text in chart["ticks"] if "%" not in text] == ["2010", "2013"]
+        assert chart["ticks"][0] == "0 %"
+        n = len(chart["line"])
+        upper, lower = chart["band"][:n], chart["band"][n:][::-1]
+        for above, at, below in zip(upper, chart["line"], lower, strict=True):
+            assert above <= at <= below  # y grows downwards
+            assert above < below
+    page.get_by_text("common", exact=True).click()
+    wait_until(page, "() => location.hash.includes('scale=common')")
+    assert len({tuple(chart["ticks"]) for chart in page.evaluate(CHARTS)}) == 1
+
+
+def test_margins_are_those_of_the_mean(watched: Watched, titled: TopicData) -> None:
+    page = watched.go("#/topic/1")
+    card = page.locator(".card", has=page.get_by_role("heading", name="Over time"))
+    card.locator("details.share summary").click()
+    with page.expect_download() as download:
+        card.get_by_role("button", name="CSV").click()
+    rows = list(csv.DictReader(Path(download.value.path()).read_text(encoding="utf-8").splitlines()))
+    assert titled.documents.dates is not None
+    year = np.array([str(date)[:4] for date in titled.documents.dates])
+    for row in rows:
+        shares = titled.documents.topics[year == row["period"], 1].astype(float)
+        expected = 1.96 * shares.std(ddof=1) / np.sqrt(len(shares))
+        assert float(row["margin"]) == pytest.approx(expected, rel=0.02)
+
+
+def test_time_says_that_the_mix_of_documents_changes(browser: Any, address: str, corpus: tt.Corpus) -> None:
+    watched = Watched(browser, address)
+    watched.open("#/time")
+    note = watched.page.locator(".mix").inner_text()
+    years = [2010 + d % 4 for d in range(corpus.n_docs)]
+    absent = [
+        str(year)
+        for year in range(2010, 2014)
+        if not any("place:music" in corpus.tags_of(d) for d in range(corpus.n_docs) if years[d] == year)
+    ]
+    assert absent == ["2010", "2011", "2013"]
+    assert f"place:music (25 % of the documents) is on none of {', '.join(absent)}" in note
+    watched.close()

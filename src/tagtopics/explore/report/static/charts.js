@@ -40,29 +40,32 @@ function ribbon(profile) {
   return h("div", { class: "ribbon", role: "img", "aria-label": name }, parts.map(part));
 }
 
-// A line over time; `form` writes a value.
-function timeLine(rows, { label, hue, form }) {
-  const [width, height, left, right, foot] = [isNarrow() ? 400 : 640, 200, 62, 30, 28];
-  const ticks = roundTicks(Math.max(...rows.map((row) => row.value)) || 1);
-  const most = ticks.at(-1);
+// A line over time, with the band of `margin` around it; rows without a value are left out. `form` writes a value.
+function timeLine(rows, { label, hue, form, width = isNarrow() ? 400 : 640, height = 200, most = 0 }) {
+  const small = height < 150;
+  const [left, right, foot] = small ? [48, 14, 20] : [62, 30, 28];
+  const known = rows.map((row, i) => ({ ...row, i })).filter((row) => row.value !== null);
+  const ticks = roundTicks(Math.max(most, ...known.map((row) => row.value + (row.margin || 0))) || 1, small ? 2 : 4);
   const px = (i) => left + ((width - left - right) * i) / Math.max(rows.length - 1, 1);
-  const py = (v) => 12 + (height - foot - 12) * (1 - v / most);
-  const points = rows.map((row, i) => `${px(i).toFixed(1)} ${py(row.value).toFixed(1)}`);
-  const every = Math.ceil(rows.length / (isNarrow() ? 5 : 9));
-  const name = `${label}: ${rows.map((row) => `${row.name} ${form(row.value)}`).join(", ")}`;
+  const py = (v) => 12 + (height - foot - 12) * (1 - Math.max(v, 0) / ticks.at(-1));
+  const path = (some, value) => some.map((row) => `${px(row.i).toFixed(1)} ${py(value(row)).toFixed(1)}`).join("L");
+  const line = path(known, (row) => row.value);
+  const sure = known.filter((row) => row.margin);
+  const edges = [path(sure, (row) => row.value + row.margin), path([...sure].reverse(), (row) => row.value - row.margin)];
+  const every = Math.ceil(rows.length / (small ? 3 : isNarrow() ? 5 : 9));
+  const isNamed = (i) => (small ? i === 0 || i === rows.length - 1 : (rows.length - 1 - i) % every === 0);
+  const name = `${label}: ${known.map((row) => `${row.name} ${form(row.value)}`).join(", ")}`;
   const chart = s("svg", { class: "line", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": name },
     ticks.map((tick) => [
       s("path", { class: "rule", d: `M${left} ${py(tick)}H${width - right}` }),
       s("text", { class: "tick", x: left - 8, y: py(tick), dy: ".35em", "text-anchor": "end" }, form(tick)),
     ]),
-    s("path", { class: "area", d: `M${px(0)} ${py(0)}L${points.join("L")}L${px(rows.length - 1)} ${py(0)}Z` }),
-    s("path", { class: "stroke", d: `M${points.join("L")}` }),
-    rows.map((row, i) => s("circle", { cx: px(i), cy: py(row.value), r: 3.5, "data-value": row.value }, s("title", {}, `${row.name}: ${row.text}`))),
-    rows.map((row, i) =>
-      (rows.length - 1 - i) % every
-        ? null
-        : s("text", { class: "tick", x: px(i), y: height - 6, "text-anchor": "middle" }, row.name),
-    ),
+    sure.length > 1
+      ? s("path", { class: "band", d: `M${edges.join("L")}Z` })
+      : s("path", { class: "area", d: `M${px(known[0].i)} ${py(0)}L${line}L${px(known.at(-1).i)} ${py(0)}Z` }),
+    s("path", { class: "stroke", d: `M${line}` }),
+    small ? null : known.map((row) => s("circle", { cx: px(row.i), cy: py(row.value), r: 3.5, "data-value": row.value }, s("title", {}, `${row.name}: ${row.text}`))),
+    rows.map((row, i) => (isNamed(i) ? s("text", { class: "tick", x: px(i), y: height - 6, "text-anchor": small && i ? "end" : small ? "start" : "middle" }, row.name) : null)),
   );
   chart.style.setProperty("--hue", hue);
   return chart;
@@ -89,13 +92,14 @@ function yearScale({ first, last, part }, dark, ground) {
   );
 }
 
-// A figure with a line over time. Rows: { name, value, text, title }.
-const lineFigure = (own, label, hue, form = percent) =>
-  figure({ columns: { period: ITEM.name, value: ITEM.value, shown: ITEM.shown }, ...own, mark: (rows) => timeLine(rows, { label, hue, form }) });
+// A figure with a line over time. Rows: { name, value, text, margin }.
+const lineFigure = (own, label, hue, form = percent, width = undefined) => {
+  const margin = own.rows.some((row) => row.margin) ? { margin: (row) => row.margin ?? "" } : {};
+  const columns = { period: ITEM.name, value: ITEM.value, ...margin, shown: ITEM.shown };
+  return figure({ columns, ...own, mark: (rows) => timeLine(rows, { label, hue, form, width }) });
+};
 const topicLine = (k) =>
-  lineFigure({
-    title: "Over time", question: "Mean share of the topic in the documents of each period.",
-    rows: store.time.periods.map((name, i) => ({
-      name, value: store.time.shares[i][k], text: `${percent(store.time.shares[i][k])} of ${plural(store.time.documents[i], "document")}`,
-    })),
-  }, `Share of ${topicName(k)}`, topicHue(k));
+  lineFigure(
+    { title: "Over time", question: `Mean share of the topic in the documents of each period. ${BAND}`, rows: periodRows(wholeTime(), k) },
+    `Share of ${topicName(k)}`, topicHue(k),
+  );

@@ -1,27 +1,66 @@
 // Topics and tags over time: what rises, what falls. All of it answers to the filter.
 const LEAST_TREND = 10; // documents of a tag
 const MOST_TRENDS = 12;
+const LEAST_MIX = 0.05; // of the documents have a tag whose absence is told
 
-// The figures of `timeline.py`, or the same of the documents that pass the filter; periods and halves stay the same.
-function timeOfPassed() {
-  if (!filtered) return withTrends(store.time);
-  const { periods, late } = store.time;
+const BAND = "Band: 95 % interval of the mean.";
+
+// Documents, mean shares of topics and half their 95 % intervals in each period.
+function meansOf(docs) {
+  const { periods } = store.time;
   const documents = periods.map(() => 0);
-  const sums = periods.map(() => new Float64Array(store.K));
-  const counts = new Map();
-  for (const d of passed()) {
+  const [sums, squares] = [0, 1].map(() => periods.map(() => new Float64Array(store.K)));
+  for (const d of docs) {
     const period = store.documents.period[d];
     if (period < 0) continue;
     documents[period]++;
-    for (let k = 0; k < store.K; k++) sums[period][k] += store.docRoots[d * store.K + k] ** 2;
-    for (const t of store.documents.tags[d]) {
+    for (let k = 0; k < store.K; k++) {
+      const part = store.docRoots[d * store.K + k] ** 2;
+      sums[period][k] += part;
+      squares[period][k] += part * part;
+    }
+  }
+  const shares = sums.map((row, i) => Array.from(row, (x) => x / Math.max(documents[i], 1)));
+  const margin = (i, k) => 1.96 * Math.sqrt(Math.max(squares[i][k] / documents[i] - shares[i][k] ** 2, 0) / (documents[i] - 1));
+  const margins = shares.map((row, i) => row.map((_, k) => (documents[i] > 1 ? margin(i, k) : null)));
+  return { documents, shares, margins };
+}
+// The figures of `timeline.py`; intervals are known if all documents are listed.
+const wholeTime = () =>
+  (store.wholeTime ||= { ...store.time, margins: store.sizes.listed === store.sizes.documents ? meansOf(store.documents.ids.keys()).margins : null });
+// The same of the documents that pass the filter; periods and halves stay the same.
+function timeOfPassed() {
+  if (!filtered) return withTrends(wholeTime());
+  const { periods, late } = store.time;
+  const counts = new Map();
+  for (const d of passed()) {
+    const period = store.documents.period[d];
+    for (const t of period < 0 ? [] : store.documents.tags[d]) {
       if (!counts.has(t)) counts.set(t, [t, 0, 0]);
       counts.get(t)[period < late ? 1 : 2]++;
     }
   }
-  const shares = sums.map((row, i) => Array.from(row, (x) => x / Math.max(documents[i], 1)));
   const isKnown = ([t, early, after]) => early + after >= LEAST_TREND && !filter.tags.includes(t) && !yearOfTag(t);
-  return withTrends({ periods, late, documents, shares, tags: [...counts.values()].filter(isKnown) });
+  return withTrends({ periods, late, ...meansOf(passed()), tags: [...counts.values()].filter(isKnown) });
+}
+// The rows of a topic's line.
+const periodRows = ({ periods, documents, shares, margins }, k) =>
+  periods.map((name, i) => {
+    const margin = margins ? margins[i][k] : null;
+    const text = `${percent(shares[i][k])}${margin ? ` ± ${percent(margin)}` : ""} of ${plural(documents[i], "document")}`;
+    return { name, value: documents[i] ? shares[i][k] : null, margin, text };
+  });
+// Frequent tags that are missing in some periods: there, the mix of documents changes.
+function mixNote({ periods, documents }) {
+  const all = documents.reduce((sum, n) => sum + n, 0);
+  const told = topOf(store.tags.documents, 12).flatMap((t) => {
+    const counts = periods.map(() => 0);
+    for (const d of store.docsOfTag[t]) if ((!filtered || filtered[d]) && store.documents.period[d] >= 0) counts[store.documents.period[d]]++;
+    const part = counts.reduce((sum, n) => sum + n, 0) / all;
+    const without = periods.filter((_, i) => documents[i] >= LEAST_TREND && !counts[i]);
+    return part < LEAST_MIX || yearOfTag(t) || !without.length ? [] : [`${tagFull(t)} (${percent(part)} of the documents) is on none of ${without.join(", ")}`];
+  });
+  return told.length ? `The mix of documents changes: ${told.slice(0, 3).join("; ")}. Filter by a tag to compare like with like.` : "";
 }
 // Add `halves`, the documents of both, the mean share of topics in both, and the tags that rise and fall.
 function withTrends(time) {
@@ -50,14 +89,22 @@ function tagTrends(tags, [before, since]) {
 }
 
 function timePage() {
-  const sentence = lead();
+  const [sentence, mix] = [lead(), h("p", { class: "note mix" })];
   const box = h("div");
-  followFilter(box, () => {
+  let scale = stateOf().get("scale") === "common" ? "common" : "own";
+  const draw = () => {
     const time = timeOfPassed();
-    sentence.textContent = [timeSentence(time), missingSentence()].join(" ");
-    box.replaceChildren(...timeCards(time).filter(Boolean));
-  });
-  return [hero(null, "Over time", sentence), filterBar(), box];
+    sentence.textContent = timeSentence(time);
+    mix.textContent = mixNote(time);
+    box.replaceChildren(...timeCards(time, scale).filter(Boolean));
+  };
+  followFilter(box, draw);
+  const chosen = (value) => {
+    scale = value;
+    keepState("scale", scale, "own", pushHash);
+    draw();
+  };
+  return [hero(null, "Over time", sentence, mix), filterBar(), choice("Scale of small charts", "scale", [["own", "own"], ["common", "common"]], scale, chosen), box];
 }
 
 const halvesOf = ({ periods, late }) =>
@@ -71,14 +118,7 @@ function timeSentence(time) {
   return `Between ${before} and ${since}, the topic that grew most is ${told(shown[0])}; the one that shrank most is ${told(shown.at(-1))}.`;
 }
 
-// Large tags that some periods lack: figures over time may show their coming and going.
-function missingSentence() {
-  const { missing, periods } = store.time;
-  const told = missing.map(([t, gaps]) => `${tagShort(t)} has no documents in ${gaps.map((i) => periods[i]).join(", ")}`);
-  return told.length ? `Note: ${told.join("; ")}.` : "";
-}
-
-function timeCards(time) {
+function timeCards(time, scale) {
   const { periods, documents, topics } = time;
   const names = halvesOf(time);
   const shown = topics.filter(([k]) => !store.topics.background[k]);
@@ -94,14 +134,15 @@ function timeCards(time) {
   const columns = { id: ITEM.id, name: ITEM.name, ...Object.fromEntries(periods.map((name, i) => [name, (row) => time.shares[i][row.id]])) };
   const multiples = (title, note, trends) => {
     const rows = trends.map(([k, early, after]) => topicItem(k, after, `${percent(early)} → ${percent(after)}`));
-    const question = `${note} Numbers: ${names[0]} → ${names[1]}. Each chart begins at 0 and has its own scale.`;
-    return rows.length ? listFigure({ title, question, rows, columns, shown: 8 }, "multiples", (row) => topicMultiple(time, row)) : null;
+    const most = scale === "common" ? Math.max(...[...rising, ...falling].flatMap(([k]) => time.shares.map((row) => row[k]))) : 0;
+    const question = `${note} Numbers: ${names[0]} → ${names[1]}. Each chart begins at 0 and has ${most ? "the same" : "its own"} scale. ${BAND}`;
+    return rows.length ? listFigure({ title, question, rows, columns, shown: 8 }, "multiples", (row) => topicMultiple(time, row, most)) : null;
   };
   return [
     lineFigure({
       title: "Documents", question: "Documents in each period.",
       rows: periods.map((name, i) => ({ name, value: documents[i], text: plural(documents[i], "document") })),
-    }, "Documents", 255, whole),
+    }, "Documents", 255, whole, isNarrow() ? undefined : 1080),
     multiples("Rising topics", "Mean share in documents; the largest gain first.", rising),
     multiples("Falling topics", "Mean share in documents; the largest loss first.", falling),
     time.rising.length || time.falling.length
@@ -110,24 +151,9 @@ function timeCards(time) {
   ];
 }
 
-function topicMultiple(time, { id: k, name, text }) {
-  const values = time.shares.map((row) => row[k]);
-  const most = Math.max(...values) || 1;
-  const [width, height] = [220, 56];
-  const px = (i) => 4 + ((width - 8) * i) / Math.max(values.length - 1, 1);
-  const known = [...values.keys()].filter((i) => time.documents[i]); // periods without documents have no share
-  const points = known.map((i) => `${px(i).toFixed(1)} ${(height - 4 - (height - 10) * (values[i] / most)).toFixed(1)}`);
-  const chart = s("svg",
-    { class: "line", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${topicName(k)}: ${known.map((i) => `${time.periods[i]} ${percent(values[i])}`).join(", ")}` },
-    s("path", { class: "area", d: `M${px(known[0])} ${height - 4}L${points.join("L")}L${px(known.at(-1))} ${height - 4}Z` }),
-    s("path", { class: "stroke", d: `M${points.join("L")}` }),
-  );
-  chart.style.setProperty("--hue", topicHue(k));
-  return h("li", {},
-    link(topicHref(k), {}, badge(k), h("span", {}, name)),
-    chart,
-    h("span", { class: "figure" }, text),
-  );
+function topicMultiple(time, { id: k, name, text }, most) {
+  const chart = timeLine(periodRows(time, k), { label: name, hue: topicHue(k), form: percent, width: 230, height: 100, most });
+  return h("li", {}, link(topicHref(k), {}, badge(k), h("span", { title: name }, name)), chart, h("span", { class: "figure" }, text));
 }
 
 // A tag over time: its share of the documents of each period; known only if all documents are listed.
