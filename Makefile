@@ -10,13 +10,14 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 UNCOMPILED = $(wildcard tests/jit tests/bp tests/tag_prior)
 
 .PHONY: help demo test suite test-slow check lint types coverage crash fuzz bits docs bench bench-quick bench-e2e \
-  reproduce browser annif clean
+  reproduce browser js-check annif clean
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
 	@echo "make test         linters, type checks and tests (about 5 minutes on two cores)"
 	@echo "make test-slow    tests of clusters, packages, killed processes, benchmarks (4 minutes more)"
 	@echo "make check        linters and type checks only"
+	@echo "make js-check     types, linter and unit tests of the explorer's scripts; needs Node"
 	@echo "make coverage     branch coverage; kernels run uncompiled"
 	@echo "make crash fuzz   kill writers at every system call; try 28,000 inputs, 10,000 requests, 8,000 flipped bits"
 	@echo "make bits         compare digests of all results between numbers of threads, cores and more"
@@ -36,7 +37,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 # The type checker runs beside the tests, which do not always use both cores.
 test: $(VENV)/.test browser
-	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory lint js-check
 	$(MAKE) --no-print-directory -j 2 types suite
 
 # Kernels are compiled first, so that the two processes of the tests find them in the cache.
@@ -110,6 +111,13 @@ browser:
 	  { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; }; } || \
 	  echo "Chromium not found: the browser tests will be skipped"
 
+# The explorer's scripts are shipped as they are; Node only checks them. Without it, they are not checked.
+js-check: $(VENV)/.core
+	@command -v npm >/dev/null || { echo "Node not found: the explorer's scripts are NOT checked"; exit 0; }; \
+	  echo "== scripts of the explorer =="; mkdir -p build; \
+	  $(BIN)/python -c "from tagtopics.explore.report.page import script; print(script(audit=True))" > build/explorer.js && \
+	  { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund; } && npm run --silent check
+
 # Annif in an environment of its own: `make test-slow` then also asks our server through it, and
 # reproduction/headings/annif.py measures it. Without it, that test is skipped with a message.
 annif: $(VENV)/.core
@@ -131,7 +139,7 @@ $(VENV)/.test $(VENV)/.docs $(VENV)/.bench: $(VENV)/.%: $(VENV)/.core
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) build dist site node_modules .mypy_cache .ruff_cache .pytest_cache
 
 # Packaging. The GitHub workflows run these targets and nothing else; each works on a contributor's machine.
 .PHONY: test-quick test-lowest test-newest test-locked test-package test-install package release-check lock

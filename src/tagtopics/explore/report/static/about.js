@@ -6,7 +6,6 @@ const GLOSSARY = [
   ["Tag", "A label that a document already had: an author, a subject, a venue. A tag written kind:name has a kind."],
   ["Credit", "How likely each tag of a document accounts for one of its words, by the model: p(tag | word, document). The credits of a word add up to 100 %."],
   ["Lift (×)", "How many times more frequent a word is in a topic than in the whole collection."],
-  ["Relevance", "The order of a topic's words: between frequent in the topic (1) and specific to it (0)."],
   ["Together", "The topics that several tags have in common: the product of their profiles, scaled to 100 %."],
   ["Alike", "Overlap of two lists of shares (Bhattacharyya coefficient): 100 % if equal, 0 % if nothing is common."],
   ["Coherence", "How often a topic's ten top words occur in the same document (NPMI): 1 always, 0 as by chance, −1 never."],

@@ -12,8 +12,7 @@ function placeOf(kind, names) {
 }
 const inAddress = (text) => encodeURIComponent(text.toWellFormed ? text.toWellFormed() : text);
 
-const topicHref = (k) => `#/topic/${inAddress(topicKey(k))}`;
-const topicKey = (k) => (store.topics.names ? store.topics.names[k] : String(k));
+const topicHref = (k) => `#/topic/${inAddress(store.topics.names[k])}`;
 const tagHref = (t) => `#/tag/${inAddress(store.tags.names[t])}`;
 const groupHref = (tags) => `#/tags/${tags.map((t) => inAddress(store.tags.names[t])).join("+")}`;
 const wordHref = (w) => `#/word/${inAddress(store.words.names[w])}`;
@@ -41,7 +40,7 @@ function documentAt(text, row) {
 }
 // A topic by name or number; a name of another fit leads to the topic that has most of its words.
 function topicAt(text) {
-  const exact = (store.topics.names || []).indexOf(text);
+  const exact = store.topics.names.indexOf(text);
   if (exact >= 0) return exact;
   if (isNumber(text)) return Number(text) < store.K ? Number(text) : -1;
   const wanted = text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);

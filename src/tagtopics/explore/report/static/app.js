@@ -11,6 +11,7 @@ const PAGES = [
 ];
 if (hasBench()) PAGES.push(["workbench", "Workbench"]);
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "" };
+/** @type {(parts: string[]) => string} */
 const ownerOf = ([name, rest]) => (name === "tags" && rest ? "groups" : (OWNERS[name] ?? name));
 
 // Pages by name. `rest` is not decoded: a plus in a name is encoded, one between names is not.
@@ -168,7 +169,7 @@ function start() {
       document.addEventListener("click", outOfFrame, true);
       history.scrollRestoration = "manual"; // a page is drawn before it is scrolled
       // Maps are printed as pictures, which fit any paper.
-      const maps = () => document.querySelectorAll(".terrain");
+      const maps = () => /** @type {NodeListOf<any>} */ (document.querySelectorAll(".terrain"));
       window.addEventListener("beforeprint", () => maps().forEach((node) => node.append(fill(node.picture(), { class: "printed" }, []))));
       window.addEventListener("afterprint", () => maps().forEach((node) => node.querySelector(".printed")?.remove()));
       window.addEventListener("hashchange", () => {

@@ -14,11 +14,8 @@ const AUDIT_KINDS = {
 const AUDIT_VERBS = { remove: "Remove", add: "Add", merge: "Merge", drop: "Drop" };
 const AUDIT_COLUMNS = ["accept", "change", "document", "row", "tag", "other", "kind", "score", "words"];
 
-const hasAudit = () => Boolean(settings.audit);
-if (hasAudit()) {
-  PAGES.push(["audit", "Audit"]);
-  ROUTES.audit = () => auditPage();
-}
+PAGES.push(["audit", "Audit"]);
+ROUTES.audit = () => auditPage();
 
 const auditKey = () => `tagtopics-audit ${settings.audit}`;
 function readAnswers() {

@@ -12,6 +12,7 @@ function roundTicks(most, n = 4) {
   return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 // Rows: { label, value, text, hue, href, title }. The widest bar is `most`, or the largest value.
+/** @param {any[]} rows @param {{ most?: number, name?: string }} options */
 function bars(rows, { most, name } = {}) {
   const top = most || Math.max(...rows.map((row) => row.value), 1e-12);
   const label = ({ href, title, label: text }) =>

@@ -1,8 +1,10 @@
 // The data: decompressed once; bodies of documents on demand.
+/** @type {any} */
 const store = {};
 
 function bytesOf(base64) {
-  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+  const bytesClass = /** @type {any} */ (Uint8Array);
+  if (bytesClass.fromBase64) return bytesClass.fromBase64(base64); // newer browsers
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);

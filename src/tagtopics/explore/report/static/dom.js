@@ -15,6 +15,7 @@ function fill(node, props, children) {
 }
 const h = (tag, props, ...children) => fill(document.createElement(tag), props, children);
 const s = (tag, props, ...children) => fill(document.createElementNS(SVG, tag), props, children);
+/** @type {(id: string) => any} */
 const byId = (id) => document.getElementById(id);
 const button = (text, click, props) => h("button", { type: "button", ...props, on: { click } }, text);
 const action = (text, click, props) => button(text, click, { class: "action", ...props });

@@ -38,6 +38,7 @@ const documentItem = (d, value, text) => ({ d, id: store.documents.ids[d], name:
 const barFigure = (own) => figure({ ...own, mark: (rows) => bars(rows, { most: own.most, name: own.title }) });
 const listFigure = (own, kind, draw) => figure({ ...own, mark: (rows) => h("ul", { class: kind }, rows.map(draw)) });
 const chipFigure = (own) => figure({ ...own, mark: (rows) => h("p", { class: "chips" }, rows.map(({ t, text }) => tagChip(t, text))) });
+/** @type {(own: any, draw?: (row: any) => Node, step?: number, ...above: any[]) => HTMLElement} */
 const documentFigure = (own, draw = ({ d, text }) => documentRow(d, { figure: text }), step = 8, ...above) =>
   figure({ columns: DOCUMENT, ...own, mark: (rows) => [above, growing(rows, draw, step)] });
 function topicFigure(question, profile, n, least = 0.01) {
@@ -90,7 +91,7 @@ function shareMenu(section, current) {
 }
 
 const headline = () => {
-  const node = document.querySelector("main h1 bdi") || document.querySelector("main h1"); // without the number of a topic
+  const node = /** @type {HTMLElement} */ (document.querySelector("main h1 bdi") || document.querySelector("main h1")); // without the number of a topic
   return node ? node.innerText.replace(/\s+/g, " ").trim() : store.title;
 };
 const fileName = (title) =>
@@ -150,7 +151,7 @@ function pictureOf(section, own) {
   const width = wide + 32;
   const title = wrapped(own.title === headline() ? own.title : `${headline()}: ${own.title}`, Math.floor(width / 9.5));
   const left = own.rows.length > MOST_DRAWN && drawing.dataset.rows ? `The first ${MOST_DRAWN} of ${whole(own.rows.length)}.` : "";
-  const only = isFiltered() && passedCount().length ? `Filter: ${filterChips().map((chip) => chip.firstChild.textContent).join(", ")}.` : "";
+  const only = isFiltered() ? `Filter: ${filterChips().map((chip) => chip.firstChild.textContent).join(", ")}.` : "";
   const caption = wrapped([own.question, left, only].filter(Boolean).join(" "), Math.floor(width / 6.6)).filter(Boolean);
   const top = 16 + 21 * title.length;
   const foot = top + high + 24 + 16 * caption.length;

@@ -85,7 +85,8 @@ class DocumentMap {
     const box = this.node.getBoundingClientRect();
     if (!box.width) return;
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
-    [this.width, this.height] = [Math.round(box.width), Math.round(box.height)];
+    this.width = Math.round(box.width);
+    this.height = Math.round(box.height);
     this.canvas.width = Math.round(this.width * this.ratio);
     this.canvas.height = Math.round(this.height * this.ratio);
     this.image = this.context.createImageData(this.canvas.width, this.canvas.height);
@@ -143,6 +144,7 @@ class DocumentMap {
   }
 
   // The nearest point on the screen, within some pixels, or -1.
+  /** @param {number[]} place */
   nearest([px, py], pixels) {
     const [x, y] = this.toPlace(px, py);
     return this.points.nearest(x, y, pixels / this.scale);
@@ -217,7 +219,7 @@ class DocumentMap {
       if (!paths.has(colour)) paths.set(colour, []);
       paths.get(colour).push(`M${px.toFixed(1)} ${py.toFixed(1)}h0`);
     }
-    const faintFirst = [...paths].sort((a, b) => (b[0] === this.faint) - (a[0] === this.faint));
+    const faintFirst = [...paths].sort((a, b) => Number(b[0] === this.faint) - Number(a[0] === this.faint));
     const stroke = { "stroke-width": (2 * this.radius).toFixed(2), "stroke-linecap": "round", "stroke-opacity": 0.8, fill: "none" };
     return s("svg", { viewBox: `0 0 ${width} ${height}`, width, height },
       s("rect", { width, height, fill: rgbOf(this.ground) }),

@@ -140,7 +140,9 @@ function withoutCollisions(chart, weight) {
       ["end", cx - r - 4, cy + 4, cx - r - 2 - long],
     ];
     const others = discs.filter((_, j) => j !== i).map(([x, y, s]) => [x - 0.7 * s, y - 0.7 * s, x + 0.7 * s, y + 0.7 * s]);
+    /** @type {(spot: any[]) => number[]} */
     const box = ([, , y, left]) => [left, y - 11, left + long, y + 4];
+    /** @type {(box: number[]) => boolean} */
     const isFree = ([x0, y0, x1, y1]) =>
       x0 >= 0 && y0 >= 0 && x1 <= width && y1 <= height && [...taken, ...others].every((one) => x1 < one[0] || x0 > one[2] || y1 < one[1] || y0 > one[3]);
     const spot = spots.find((one) => isFree(box(one)));

@@ -367,6 +367,7 @@ async function offlineAnswers(text) {
   const refused = refusal(found.known, found.unknown);
   if (refused) throw new Error(refused);
   const topics = foldIn(model, found.counts);
+  /** @type {any} */
   let recommended = { failed: "This file has no recommender." };
   if (model.tags) {
     const alike = similarities(model, found.counts, topics);

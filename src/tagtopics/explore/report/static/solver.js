@@ -46,7 +46,11 @@ class Solver {
   constructor(model) {
     const { postings, roots, documents, line } = model.tags;
     const { topicWeight, ridge } = model.settings;
-    Object.assign(this, { roots, line, n: documents, K: store.K, topicWeight });
+    this.roots = roots;
+    this.line = line;
+    this.n = documents;
+    this.K = store.K;
+    this.topicWeight = topicWeight;
     this.shared = sharedWords(postings, documents);
     const { docs, f, g } = this.shared;
     this.own = new Float64Array(documents);
@@ -116,6 +120,7 @@ function sharedWords({ starts, docs, shares }, documents) {
     for (let p = starts[w]; p < starts[w + 1]; p++) places.push(p);
     kept.push(places.length);
   }
+  /** @type {any} */
   const numbers = documents < 65536 ? Uint16Array : Uint32Array;
   return {
     starts: Uint32Array.from(kept),

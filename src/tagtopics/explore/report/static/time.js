@@ -73,6 +73,7 @@ function withTrends(time) {
   return { ...time, halves, topics, ...tagTrends(time.tags, halves) };
 }
 // Tags by the z statistic of the difference of two shares.
+/** @param {any[]} tags @param {number[]} halves */
 function tagTrends(tags, [before, since]) {
   const rows = before && since ? tags.map(([t, early, after]) => {
     const pooled = (early + after) / (before + since);

@@ -61,6 +61,7 @@ function filledInView(row, { fill }) {
   return row;
 }
 
+/** @param {number} d @param {{ figure?: string, reasons?: any }} more */
 function documentRow(d, { figure, reasons } = {}) {
   const snippet = store.documents.snippets && store.documents.snippets[d];
   const small = thumbnail(d);

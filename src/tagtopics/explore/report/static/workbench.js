@@ -256,7 +256,8 @@ function readingByTopic({ text, spans }) {
   );
 }
 function markWords(words, on) {
-  document.querySelectorAll(".told").forEach((node) => node.classList.toggle("lit", on && words.includes(node.dataset.word)));
+  const told = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".told"));
+  told.forEach((node) => node.classList.toggle("lit", on && words.includes(node.dataset.word)));
 }
 
 function proposals(found, again) {

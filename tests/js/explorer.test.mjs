@@ -1,0 +1,99 @@
+// Functions of the explorer that need no page: `make js-check`.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { load, numbers, plain } from "./explorer.mjs";
+
+const { topOf, percent, whole, times } = load(["dom"], ["topOf", "percent", "whole", "times"]);
+const { roundTicks } = load(["dom", "charts"], ["roundTicks"]);
+const figures = load(["dom", "figure"], ["csvOf", "wrapped", "bibtexOf", "noFormula"]);
+const search = load(["dom", "data", "search"], ["foldedText", "editDistance", "termsOf", "foundAt"]);
+const { inside, hashWith } = load(["dom", "data", "address", "filter"], ["inside", "hashWith"]);
+const { inLines } = load(["dom", "labels"], ["inLines"]);
+const points = load(["dom", "points"], ["Points", "packedColour", "rgbOf", "smoothed"]);
+
+test("the largest values come first, the first of equals first", () => {
+  const values = numbers(500).map((x) => Math.floor(20 * x));
+  const order = [...values.keys()].sort((a, b) => values[b] - values[a] || a - b);
+  for (const n of [0, 1, 3, 30, 31, 32, 500, 900]) assert.deepEqual(plain(topOf(values, n)), order.slice(0, n));
+  assert.deepEqual(plain(topOf(values, 2, [5, 6, 7])), [5, 6, 7].sort((a, b) => values[b] - values[a] || a - b).slice(0, 2));
+});
+
+test("numbers are written with few digits", () => {
+  assert.deepEqual([0, 0.0042, 0.0123, 0.0999, 0.5].map(percent), ["0 %", "0.42 %", "1.2 %", "10 %", "50 %"]);
+  assert.equal(whole(12345.6), "12,346");
+  assert.deepEqual([1.26, 12.6].map(times), ["×1.3", "×13"]);
+});
+
+test("ticks are round, even, begin at 0 and reach the largest value", () => {
+  for (const most of [...numbers(200).map((x, i) => x * 10 ** ((i % 9) - 4)), 0.07, 1, 2052, 1e-9]) {
+    const ticks = plain(roundTicks(most));
+    assert.equal(ticks[0], 0);
+    assert.ok(ticks.length >= 2 && ticks.length <= 6, `${most}: ${ticks}`);
+    assert.ok(ticks.at(-1) >= most * (1 - 1e-6) && ticks.at(-2) < most, `${most}: ${ticks}`);
+    assert.match(ticks[1].toExponential(), /^[125]e/);
+    ticks.forEach((tick, i) => assert.ok(Math.abs(tick - i * ticks[1]) <= 1e-9 * ticks.at(-1)));
+  }
+});
+
+test("tables have every row, and no cell that a spreadsheet runs", () => {
+  const rows = [{ id: 1, name: 'a "b", c', value: 0.05, text: "5 %" }, { name: "=1+1", text: "-" }];
+  const lines = figures.csvOf({ rows }).split("\r\n");
+  assert.deepEqual(lines, ['"id","name","value","shown"', '1,"a ""b"", c",0.05,"5 %"', '"","\'=1+1","","\'-"', ""]);
+});
+
+test("texts are wrapped at spaces and lose no word", () => {
+  const text = "one two three fourfivesixseveneight nine";
+  for (const n of [1, 8, 15, 80]) {
+    const lines = plain(figures.wrapped(text, n));
+    assert.equal(lines.join(" "), text);
+    for (const line of lines) assert.ok(line.length <= n || !line.includes(" "));
+  }
+});
+
+test("accents and case do not matter, and places lead back to the text", () => {
+  const places = [];
+  assert.equal(search.foldedText("Ünïté 𝄞 É", places), "unite 𝄞 e");
+  assert.equal("Ünïté 𝄞 É".slice(places[9]), "É");
+  assert.deepEqual(plain(search.termsOf('"New York" crude')), ["new york", "crude"]);
+  assert.equal(search.foundAt("carpet pet", "pet"), 7);
+});
+
+test("edit distances count transpositions, up to a limit", () => {
+  for (const [a, b, expected] of [["voilin", "violin", 1], ["kitten", "sitting", 3], ["abc", "abc", 0], ["abcdef", "uvwxyz", 4]])
+    assert.equal(search.editDistance(a, b, 3), expected);
+});
+
+test("a place is inside a polygon or not", () => {
+  const horseshoe = [[0, 0], [4, 0], [4, 4], [3, 4], [3, 1], [1, 1], [1, 4], [0, 4]];
+  assert.deepEqual([[0.5, 2], [2, 2], [3.5, 2], [2, 0.5], [5, 2]].map(([x, y]) => inside(horseshoe, x, y)), [true, false, true, true, false]);
+});
+
+test("addresses keep other parameters", () => {
+  assert.equal(hashWith("#/?a=1&b=2", { b: null, c: "x y" }), "#/?a=1&c=x+y");
+  assert.equal(hashWith("", { a: null }), "#/");
+});
+
+test("long names are divided into even lines", () => {
+  assert.deepEqual(plain(inLines("short name")), ["short name"]);
+  for (const name of ["machine translation, quality, error correction", "pretrained models, fine tuning", "averyverylongwordwithoutspace"])
+    assert.equal(plain(inLines(name)).join(" "), name);
+});
+
+test("the nearest point is the one that a search of all finds", () => {
+  const [x, y] = [numbers(400, 3), numbers(400, 7)];
+  const map = new points.Points(Float32Array.from(x), Float32Array.from(y));
+  map.rank[10] = 0;
+  for (const [px, py] of numbers(60, 5).map((v, i, all) => [v, all[(i + 7) % 60]])) {
+    const apart = x.map((_, i) => (i === 10 ? Infinity : Math.hypot(map.x[i] - px, map.y[i] - py)));
+    const best = apart.indexOf(Math.min(...apart));
+    assert.equal(map.nearest(px, py, 0.05), apart[best] <= 0.05 ? best : -1);
+  }
+});
+
+test("colours are those of CSS", () => {
+  // Values of the CSS Color 4 specification for oklch(), rounded.
+  assert.equal(points.rgbOf(points.packedColour(1, 0, 0)), "rgb(255,255,255)");
+  assert.equal(points.rgbOf(points.packedColour(0, 0, 0)), "rgb(0,0,0)");
+  assert.equal(points.rgbOf(points.packedColour(0.51975, 0.17686, 142.495)), "rgb(0,128,0)");
+});
