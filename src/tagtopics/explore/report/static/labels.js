@@ -1,5 +1,17 @@
 // Names on the map: chosen when it is at rest, so that none overlap; while it moves, the chosen ones move along.
 const NAME_WIDTH = 280; // at most, as in the style sheet
+const [TITLES_FROM, MOST_TITLES] = [6, 120]; // zoom from which documents have their titles, and how many
+
+let measure;
+function mapLabel(make, lines, x, y, from, size, weight, around) {
+  const sized = () => {
+    measure ||= document.createElement("canvas").getContext("2d");
+    measure.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+    const width = Math.max(...lines.map((text) => measure.measureText(text).width));
+    return [Math.min(width + 14, NAME_WIDTH), Math.max(lines.length * size * 1.18 + 5, 24)];
+  };
+  return { make, sized, lines, x, y, from, around, node: null, shown: false, faded: false, dx: 0, dy: 0 };
+}
 
 // Topics first, larger ones before smaller ones, then tags. `from` is the zoom from which a name may be shown.
 function mapLabels() {
@@ -7,17 +19,7 @@ function mapLabels() {
   const counts = new Array(store.K).fill(0);
   for (const k of region) counts[k]++;
   const most = Math.max(...counts, 1);
-  const measure = document.createElement("canvas").getContext("2d");
-  const family = getComputedStyle(document.body).fontFamily;
   const small = window.innerWidth < 720 ? 0.85 : 1;
-  const label = (make, lines, x, y, from, size, weight, reach) => {
-    const sized = () => {
-      measure.font = `${weight} ${size}px ${family}`;
-      const width = Math.max(...lines.map((text) => measure.measureText(text).width));
-      return [Math.min(width + 14, NAME_WIDTH), Math.max(lines.length * size * 1.18 + 5, 24)];
-    };
-    return { make, sized, lines, x, y, from, reach, node: null, shown: false, faded: false, dx: 0, dy: 0 };
-  };
   const first = topOf(counts, store.K)
     .filter((k) => counts[k] > 0)
     .map((k) => {
@@ -28,14 +30,20 @@ function mapLabels() {
         link(topicHref(k), { class: isBackground(k) ? "name topic plain" : "name topic", vars },
           lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])),
         );
-      return { ...label(make, lines, topics.x[k], topics.y[k], 0, size, 650, 1), has: (d) => region[d] === k };
+      return { ...mapLabel(make, lines, topics.x[k], topics.y[k], 0, size, 650, AROUND), has: (d) => region[d] === k };
     });
   const second = tags.tags.map((t, i) => {
     const make = () => link(tagHref(t), { class: "name tag", title: tagFull(t) }, tagShort(t));
     const has = (d) => store.documents.tags[d].includes(t);
-    return { ...label(make, [tagShort(t)], tags.x[i], tags.y[i], 1.25 + 0.012 * i, 12 * small, 400, 0), has };
+    return { ...mapLabel(make, [tagShort(t)], tags.x[i], tags.y[i], 1.25 + 0.012 * i, 12 * small, 400, [AROUND[0]]), has };
   });
   return [...first, ...second];
+}
+
+function titleLabel(d) {
+  const lines = inLines(clamped(titleOf(d), 60));
+  const make = () => link(documentHref(d), { class: "name title", dir: "auto" }, lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])));
+  return { ...mapLabel(make, lines, store.map.x[d], store.map.y[d], TITLES_FROM, 12, 400, [[0, 1.3, 1]]), has: (other) => other === d };
 }
 
 // Long names take two lines, very long ones three, of about the same length.
@@ -59,12 +67,24 @@ const AROUND = [
 class MapNames {
   constructor(map) {
     this.map = map;
-    this.labels = mapLabels();
+    this.named = mapLabels();
+    this.labels = this.named;
+    this.titles = new Map();
     this.lines = s("path", {});
     this.node = h("div", { class: "names" }, s("svg", { class: "leaders", "aria-hidden": "true" }, this.lines));
     this.at = null; // the view that the names are placed for
   }
 
+  // Labels of the documents in view, those nearest to its middle first.
+  titlesInView() {
+    const { map } = this;
+    if (map.zoom < TITLES_FROM || store.pictures) return [];
+    const apart = store.documents.ids.map((_, d) => {
+      const [px, py] = map.toScreen(map.points.x[d], map.points.y[d]);
+      return px > 0 && py > 0 && px < map.width && py < map.height ? -Math.hypot(px - map.width / 2, py - map.height / 2) : -Infinity;
+    });
+    return topOf(apart, MOST_TITLES).filter((d) => apart[d] > -Infinity).map((d) => this.titles.get(d) || this.titles.set(d, titleLabel(d)).get(d));
+  }
   // The most important names that fit without overlapping.
   choose() {
     const { map } = this;
@@ -72,12 +92,15 @@ class MapNames {
     if (map.legend) taken.push([map.width - SCALE.width - 16, 0, map.width, SCALE.height + 12]);
     const most = Math.round((map.width * map.height) / 9000);
     let shown = 0;
+    for (const label of this.labels.slice(this.named.length)) label.node?.remove();
+    this.labels = [...this.named, ...this.titlesInView()];
     for (const label of this.labels) {
       const [px, py] = map.toScreen(label.x, label.y);
       const near = px > -20 && py > -20 && px < map.width + 20 && py < map.height + 20;
       label.shown = near && shown < most && label.from <= map.zoom && this.fits(label, px, py, taken);
       if (label.shown) shown++;
-      if (label.shown && !label.node) this.node.append((label.node = label.make()));
+      if (label.shown && !label.node) label.node = label.make();
+      if (label.shown && !label.node.isConnected) this.node.append(label.node);
       if (label.node && label.node.hidden === label.shown) label.node.hidden = !label.shown;
     }
     this.place();
@@ -85,7 +108,7 @@ class MapNames {
   // Whether there is room for a name at its place, or close to it: it is then taken.
   fits(label, px, py, taken) {
     label.full ||= label.sized();
-    for (const [i, j, scale] of label.reach ? AROUND : [AROUND[0]]) {
+    for (const [i, j, scale] of label.around) {
       const [w, t] = [label.full[0] * scale, Math.max(label.full[1] * scale, 24)].map((side) => side / 2);
       const [x, y] = [px + i * w, py + j * t];
       const box = [x - w - 4, y - t - 2, x + w + 4, y + t + 2];
