@@ -146,6 +146,25 @@ def test_large_topics_of_one_document_have_different_families(n_topics: int) -> 
     assert len(set(families_of(theta, grey))) == min(n_topics, len(FAMILIES))
 
 
+def test_no_move_and_no_exchange_of_colours_would_be_better() -> None:
+    theta = np.random.default_rng(5).dirichlet(np.full(30, 0.1), size=3000).astype(np.float32)
+    family = families_of(theta, np.zeros(30, dtype=bool))
+    first, second = np.argsort(-theta, axis=1, kind="stable")[:, :2].T
+
+    def clashes(chosen: np.ndarray) -> int:
+        return int((chosen[first] == chosen[second]).sum())
+
+    for k in range(30):
+        for other in range(len(FAMILIES)):
+            moved = family.copy()
+            moved[k] = other
+            assert clashes(moved) >= clashes(family)
+        for j in range(k):
+            swapped = family.copy()
+            swapped[[j, k]] = family[[k, j]]
+            assert clashes(swapped) >= clashes(family)
+
+
 def test_families_are_told_apart_by_every_reader() -> None:
     lab = np.array([(x, c * np.cos(np.radians(h)), c * np.sin(np.radians(h))) for h, x, c in FAMILIES])
     cones = (lab @ np.linalg.inv(TO_LAB).T) ** 3

@@ -31,7 +31,7 @@ FAMILIES = (
     (26, 0.46, 0.18), (65, 0.61, 0.14), (98, 0.8, 0.16), (172, 0.69, 0.11), (205, 0.51, 0.09),
     (261, 0.61, 0.19), (294, 0.46, 0.19), (325, 0.8, 0.16),
 )  # fmt: skip
-_ROUNDS = 20  # at most, in which topics choose a family
+_ROUNDS = 50  # at most, in which topics choose a family
 _SAMPLE = 2000  # documents, evenly spread, on which trustworthiness is measured
 
 
@@ -70,7 +70,8 @@ def terrain_of(data: TopicData) -> Terrain:
 def families_of(theta: Float32, background: Bool) -> Int64:
     """Return (K,): the family of colours of each topic, so that few documents have two large topics of one.
 
-    Topics of many documents choose first; then each moves to the best family until none has a better one.
+    Topics of many documents choose first; then each moves to the best family, and the two that gain most
+    exchange theirs, until nothing is gained.
 
     Args:
         theta: (D, K) topic proportions of documents.
@@ -92,6 +93,14 @@ def families_of(theta: Float32, background: Bool) -> Int64:
             cost = np.bincount(family[others], pairs[k, others], len(FAMILIES))
             sizes = np.bincount(family[others], minlength=len(FAMILIES))
             family[k] = np.lexsort((sizes, cost))[0]  # among equal ones, the least used
+        there = (pairs @ np.eye(len(FAMILIES))[family])[
+            :, family
+        ]  # (K, K): of a topic in the family of another
+        own = np.diag(there)
+        change = np.where(family[:, None] == family, 0.0, there + there.T - own[:, None] - own - 2 * pairs)
+        a, b = np.unravel_index(np.argmin(change), change.shape)
+        if change[a, b] < 0:
+            family[[a, b]] = family[[b, a]]
         if (family == before).all():
             break
     return family
