@@ -119,6 +119,26 @@ def test_the_front_has_many_colours_and_names_that_do_not_overlap(view: Watched)
     assert n_hues(image) >= 5
 
 
+LEADERS = """() => document.querySelector('.terrain .leaders path').getAttribute('d').split('M')
+  .filter(Boolean).map(line => line.split(/[ L]/).map(Number))"""
+
+
+def test_few_lines_pass_through_names(browser: Any, address: str) -> None:
+    watched = Watched(browser, address, viewport={"width": 1040, "height": 640})
+    page = opened(watched, "#/")
+    boxes = np.array(page.evaluate(NAMES, ""))
+    leaders = np.array(page.evaluate(LEADERS))
+    watched.close()
+    assert len(leaders) > 0
+    steps = np.linspace(0.02, 0.94, 60)[:, np.newaxis]  # without the name that a line leads to
+    crossed = 0
+    for ax, ay, bx, by in leaders:
+        x, y = ax + (bx - ax) * steps, ay + (by - ay) * steps
+        inside = (x > boxes[:, 0] + 2) & (x < boxes[:, 2] - 2) & (y > boxes[:, 1] + 2) & (y < boxes[:, 3] - 2)
+        crossed += int(inside[:, ~inside[0]].any())  # a line may begin below a name
+    assert crossed <= 0.35 * len(leaders)
+
+
 def test_all_topics_are_named_on_a_desktop(browser: Any, address: str) -> None:
     watched = Watched(browser, address, viewport={"width": 1440, "height": 900})
     page = opened(watched, "#/")

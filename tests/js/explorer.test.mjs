@@ -9,7 +9,7 @@ const { roundTicks } = load(["dom", "charts"], ["roundTicks"]);
 const figures = load(["dom", "figure"], ["csvOf", "wrapped", "bibtexOf", "noFormula"]);
 const search = load(["dom", "data", "search"], ["foldedText", "editDistance", "termsOf", "foundAt"]);
 const { inside, hashWith } = load(["dom", "data", "address", "filter"], ["inside", "hashWith"]);
-const { inLines } = load(["dom", "labels"], ["inLines"]);
+const { inLines, meets } = load(["dom", "labels"], ["inLines", "meets"]);
 const points = load(["dom", "points"], ["Points", "packedColour", "rgbOf", "smoothed"]);
 
 test("the largest values come first, the first of equals first", () => {
@@ -78,6 +78,12 @@ test("long names are divided into even lines", () => {
   assert.deepEqual(plain(inLines("short name")), ["short name"]);
   for (const name of ["machine translation, quality, error correction", "pretrained models, fine tuning", "averyverylongwordwithoutspace"])
     assert.equal(plain(inLines(name)).join(" "), name);
+});
+
+test("a line passes through a box or not", () => {
+  const box = [10, 10, 20, 20];
+  const lines = [[0, 0, 30, 30], [0, 15, 30, 15], [0, 0, 5, 5], [0, 30, 9, 0], [15, 15, 15, 40], [12, 12, 12, 13]];
+  assert.deepEqual(lines.map((line) => meets(box, line)), [true, true, false, false, true, true]);
 });
 
 test("the nearest point is the one that a search of all finds", () => {

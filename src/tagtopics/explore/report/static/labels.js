@@ -64,6 +64,17 @@ const AROUND = [
   ...OFFSETS.map((step) => [...step, 0.8]),
 ];
 
+// Whether a line from a place to another passes through a box.
+/** @param {number[]} box @param {number[]} line */
+function meets([left, top, right, bottom], [ax, ay, bx, by]) {
+  const steps = Math.ceil(Math.hypot(bx - ax, by - ay) / 6);
+  for (let i = 0; i <= steps; i++) {
+    const [x, y] = [ax + ((bx - ax) * i) / steps, ay + ((by - ay) * i) / steps];
+    if (x > left && x < right && y > top && y < bottom) return true;
+  }
+  return false;
+}
+
 class MapNames {
   constructor(map) {
     this.map = map;
@@ -91,6 +102,7 @@ class MapNames {
     const taken = [[0, map.height - 56, 230, map.height]]; // the buttons
     if (map.legend) taken.push([map.width - SCALE.width - 16, 0, map.width, SCALE.height + 12]);
     const most = Math.round((map.width * map.height) / 9000);
+    this.leaders = []; // lines from places to names beside them
     let shown = 0;
     for (const label of this.labels.slice(this.named.length)) label.node?.remove();
     this.labels = [...this.named, ...this.titlesInView()];
@@ -105,8 +117,12 @@ class MapNames {
     }
     this.place();
   }
-  // Whether there is room for a name at its place, or close to it: it is then taken.
+  // Whether there is room for a name at its place, or close to it: it is then taken. No line passes through a name,
+  // unless there is no other way.
   fits(label, px, py, taken) {
+    return this.put(label, px, py, taken, true) || (label.around === AROUND && this.put(label, px, py, taken, false));
+  }
+  put(label, px, py, taken, apart) {
     label.full ||= label.sized();
     for (const [i, j, scale] of label.around) {
       const [w, t] = [label.full[0] * scale, Math.max(label.full[1] * scale, 24)].map((side) => side / 2);
@@ -114,7 +130,10 @@ class MapNames {
       const box = [x - w - 4, y - t - 2, x + w + 4, y + t + 2];
       if (box[0] < 0 || box[1] < 0 || box[2] > this.map.width || box[3] > this.map.height) continue;
       if (!taken.every((one) => box[2] < one[0] || box[0] > one[2] || box[3] < one[1] || box[1] > one[3])) continue;
+      const line = Math.abs(x - px) > w || Math.abs(y - py) > t ? [px, py, x, y] : null;
+      if (apart && (this.leaders.some((other) => meets(box, other)) || (line && taken.some((one) => !meets(one, [px, py, px, py + 1]) && meets(one, line))))) continue;
       taken.push(box);
+      if (line) this.leaders.push(line);
       [label.dx, label.dy, label.scale, label.width, label.height] = [x - px, y - py, scale, 2 * w, 2 * t];
       return true;
     }

@@ -142,7 +142,7 @@ class Points {
 }
 
 // How dense points are, as the address of a small picture of the unit square: in the mean of their colours, or in one colour.
-const GLOW = { cells: 192, blur: 2, most: 0.3 };
+const GLOW = { cells: 192, blur: 3, most: 0.35 };
 function glowOf(points, colour) {
   const { cells, blur, most } = GLOW;
   let sums = [0, 1, 2, 3].map(() => new Float32Array(cells * cells)); // red, green, blue, number
