@@ -36,7 +36,8 @@ SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke"
 
 LONG = ("explore_figures", "models_contract", "explore_browser", "fuzz", "docs", "process_workers",
         "explore_axe", "explore_looks", "scale_fitting", "models_online", "explore_sharing", "models_planted",
-        "cli_demo", "explore_live", "explore_map", "scale_sharding", "models_saving", "cli_process")  # fmt: skip
+        "cli_demo", "explore_live", "explore_map", "scale_sharding", "models_saving",
+        "cli_process")  # fmt: skip
 """The other files that take long, longest first: two processes that start with them end at the same time."""
 
 

@@ -129,8 +129,9 @@ class DocumentMap {
     const view = { x: this.centre.x, y: this.centre.y, scale: this.scale * ratio };
     points.draw(this.pixels, canvas.width, canvas.height, view, this.ground, this.faint, this.radius * ratio);
     this.context.putImageData(this.image, 0, 0);
-    const [x, y] = this.toScreen(0, 0);
-    fill(this.glow, { x, y, width: this.scale, height: this.scale, visibility: filtered ? "hidden" : "visible" }, []);
+    const [x, y] = this.toScreen(-GLOW.pad, -GLOW.pad);
+    const side = this.scale * (1 + 2 * GLOW.pad);
+    fill(this.glow, { x, y, width: side, height: side, visibility: filtered ? "hidden" : "visible" }, []);
     this.hits.replaceChildren(...this.rings());
     if (this.moving) return this.names.follow();
     this.names.choose();

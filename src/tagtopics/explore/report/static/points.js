@@ -141,12 +141,12 @@ class Points {
   }
 }
 
-// How dense points are, as the address of a small picture of the unit square: in the mean of their colours, or in one colour.
-const GLOW = { cells: 192, blur: 3, most: 0.35 };
+// How dense points are, as the address of a small picture: in the mean of their colours, or in one colour.
+const GLOW = { cells: 192, blur: 3, most: 0.35, pad: 0.06 }; // it ends beyond the unit square, by `pad`
 function glowOf(points, colour) {
-  const { cells, blur, most } = GLOW;
+  const { cells, blur, most, pad } = GLOW;
   let sums = [0, 1, 2, 3].map(() => new Float32Array(cells * cells)); // red, green, blue, number
-  const cell = (v) => Math.min(Math.floor(v * cells), cells - 1);
+  const cell = (v) => Math.floor(((v + pad) / (1 + 2 * pad)) * cells);
   for (let i = 0; i < points.n; i++) {
     const at = cell(points.y[i]) * cells + cell(points.x[i]);
     const own = colour || points.colours[i];
@@ -199,7 +199,7 @@ function placesFigure(question, layers, query) {
   ];
   const draw = () =>
     s("svg", { class: "places", viewBox: `0 0 312 ${foot + 20 * keys.length}`, role: "img", "aria-label": "Where they are on the map of documents" },
-      s("image", { href: store.greyGlow, x: 6 - scale * left, y: 6 - scale * top, width: scale, height: scale, preserveAspectRatio: "none" }),
+      s("image", { href: store.greyGlow, x: 6 - scale * (left + GLOW.pad), y: 6 - scale * (top + GLOW.pad), width: scale * (1 + 2 * GLOW.pad), height: scale * (1 + 2 * GLOW.pad) }),
       layers.map((layer) => s("path", { ...own(layer), "stroke-width": size(layer.docs), d: dots(layer.docs) })),
       keys.map(key),
     );
