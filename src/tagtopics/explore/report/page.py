@@ -40,6 +40,7 @@ def script(*, audit: bool = False) -> str:
     names = (*_SCRIPTS, "audit") if audit else _SCRIPTS
     parts = "\n".join(_asset("static", f"{name}.js") for name in names)
     short = re.sub(r"^ *(//.*|/\*\*.*\*/)?\n|^ +| // .*| /\*\* .*? \*/", "", parts + "\n", flags=re.MULTILINE)
+    short = re.sub(r"(?<=[{(\[,])\n|,?\n(?=[)\]}])", "", short)  # statements keep their lines
     return f'(() => {{\n"use strict";\n{short}start();\n}})();\n'
 
 
