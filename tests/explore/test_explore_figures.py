@@ -313,7 +313,7 @@ def test_pages_show_the_numbers_of_tags_and_groups(shown: Shown, page: Watched) 
         assert all(shown.model.topic_names()[k] in lead for k in expected)
         topics = page.page.evaluate(_BARS, "Topics")
         assert all(_same(text, p) for (_, text), (_, p) in zip(topics, figures["topics"], strict=True))
-        words = [text for _, text in page.page.evaluate(_BARS, "Words")]
+        words = [text for _, text in page.page.evaluate(_BARS, "Credited words")]
         assert len(words) == len(figures["words"])
         for text, n in zip(words, sorted((n for _, n in figures["words"]), reverse=True), strict=True):
             assert text != "0"
