@@ -67,7 +67,7 @@ def time_of(data: TopicData) -> dict[str, Any] | None:
     """Return documents and mean topic shares of every period, and tags by half; None without time.
 
     `late` is the first period of the later half, and `tags` has for tags of enough documents, other than
-    years, the documents in both halves. The page finds trends in them. `missing` are `missing_periods`.
+    years, the documents in both halves. The page finds trends in them.
     """
     found = periods_of(data)
     if found is None:
@@ -84,7 +84,6 @@ def time_of(data: TopicData) -> dict[str, Any] | None:
         "shares": [rounded(row) for row in shares],
         "late": late,
         "tags": _tags_by_half(data, period, late),
-        "missing": [[t, missing] for t, missing in missing_periods(data).items()],
     }
 
 

@@ -3,18 +3,22 @@ function findingsCard() {
   const { findings } = store;
   if (!findings.length) return [];
   const missing = findings.find((one) => one.tags.length && !findingTags(one).length);
-  const section = card("Findings", null,
-    h("ol", { class: "findings" }, findings.map(findingLine)),
-    h("p", { class: "note" },
-      `Differences that chance does not explain, at 5 % for all ${whole(findings[0].tests)} comparisons together, with their 95 % intervals. A ${store.pictures ? "photo" : "document"} is about a topic if it has at least ${percent(TOPIC_FROM)} of it.`,
-      missing ? ` Uneven tags have no documents in some periods: ${missing.tags.map(tagShort).join(", ")}.` : "",
-    ),
-  );
-  section.table = () => [
-    ["kind", "topic", "tags", "documents", "of", "other documents", "of others", "low", "high"],
-    ...findings.map((one) => [one.kind, one.topic === null ? "" : topicName(one.topic), findingTags(one).map((t) => store.tags.names[t]).join(" + "), ...one.counts[0], one.low, one.high]),
-  ];
-  return [section];
+  return [figure({
+    title: "Findings",
+    rows: findings.map((one) => ({ ...one, name: FINDING_KINDS[one.kind](one)[0].map((part) => part.textContent ?? part).join(""), text: evidenceOf(one).join(", ") })),
+    columns: {
+      kind: (row) => row.kind, finding: (row) => row.name, evidence: (row) => row.text,
+      topic: (row) => (row.topic === null ? "" : topicName(row.topic)), tags: (row) => findingTags(row).map((t) => store.tags.names[t]).join(" + "),
+      low: (row) => row.low, high: (row) => row.high,
+    },
+    mark: (rows) => [
+      h("ol", { class: "findings" }, rows.map(findingLine)),
+      h("p", { class: "note" },
+        `Differences that chance does not explain, at 5 % for all ${whole(findings[0].tests)} comparisons together, with their 95 % intervals. A ${store.pictures ? "photo" : "document"} is about a topic if it has at least ${percent(TOPIC_FROM)} of it.`,
+        missing ? ` Uneven tags have no documents in some periods: ${missing.tags.map(tagShort).join(", ")}.` : "",
+      ),
+    ],
+  })];
 }
 
 function findingLine(one) {
@@ -33,6 +37,7 @@ function findingLine(one) {
 
 // The tags of a trend are those that some periods lack.
 const findingTags = ({ kind, tags }) => (kind === "rising" || kind === "falling" ? [] : tags);
+/** @type {(row: number[]) => [number, number]} */
 const othersOf = ([, , found, of]) => [found, of];
 const rateOf = ([found, of]) => percent(found / of).replace(" ", "\u00a0");
 const countOf = ([found, of], what) => `${whole(found)} of ${whole(of)} ${what}`;
