@@ -16,6 +16,7 @@ import tagtopics as tt
 from reproduction.analysis.edited_effects import random_edits
 from tagtopics._typing import Float64
 from tagtopics.analysis.choose.compare import match_topics
+from tagtopics.analysis.effects.measure import find_start
 from tagtopics.cli import main
 from tagtopics.curation.guided import fit_curated_topics
 from tagtopics.errors import CorpusWarning, InputError
@@ -105,6 +106,28 @@ def test_random_edits_are_measured_or_refused(data: Any) -> None:
             assert_the_model_is_measured(found, changed, years_of(corpus), found.rows)
     assert len(refused) <= 4
     assert all("a part was deleted" in reason for reason in refused)
+
+
+def test_large_topics_keep_their_shares() -> None:
+    rng = np.random.default_rng(1)
+    topics = rng.dirichlet(np.full(W, 0.2), size=8)
+    planted = rng.dirichlet(4 * np.array([0.44, *[0.08] * 7]), size=D)
+    corpus = tt.read_corpus(np.array([rng.multinomial(40, share @ topics) for share in planted]))
+    model = tt.LDA(8, random_state=0).fit_topics(corpus)
+    merged = tt.curate(model, "merge", topics=[0, 1])
+    found = tt.effects(merged, corpus, on=["x"], values={"x": rng.random(D)}, refits=10)
+    assert max(topic.model_share for topic in found.topics) > 0.3
+    for topic in found.topics:
+        assert topic.share == pytest.approx(topic.model_share, abs=0.01)
+
+
+@pytest.mark.parametrize("preset", ["default", "fast"])
+def test_refits_weigh_words_as_the_fit_did(data: Any, preset: str) -> None:
+    corpus = data[0]
+    model = tt.LDA(K, random_state=0, preset=preset).fit_topics(corpus)
+    priors = find_start(model, corpus.counts).priors
+    assert priors.word_exponent == model.word_exponent_ == {"default": 1.0, "fast": 0.75}[preset]
+    assert priors.own_tokens == 32
 
 
 @pytest.mark.parametrize("name", ["merge", "split", "delete"])

@@ -3,7 +3,8 @@
 Refits start from the topics of the model, so that these keep their numbers. Topic shares of documents are
 expected tokens divided by tokens, without the pseudo-counts of the prior, which would pull effects towards
 zero. A prior that is too small for the documents does the opposite: documents look purer than they are, and
-effects too large. So the concentration of the prior is learned first (decision 273).
+effects too large. An equal prior for all topics takes tokens from large ones. So the prior of each topic is
+learned first (decision 273).
 
 Refits may drift from the model's topics, and those of an edited model would drift back to what they were. So
 the topics as they were fitted are held as a replay of the edits holds them, and the edits are applied to the
@@ -23,7 +24,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import digamma
 from scipy.stats import t as student
 
-from tagtopics._typing import CSR, Float64, Int64
+from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.analysis.choose.choose import lanes_for
 from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.bp import propagation
@@ -38,9 +39,9 @@ from tagtopics.jit.threads import run_lanes, thread_limit
 from tagtopics.models.documents import align_words
 from tagtopics.models.online import OnlineModel
 
-_ROUNDS, _ROUND_SWEEPS = 5, 10  # updates of the concentration, and sweeps before each
+_ROUNDS, _ROUND_SWEEPS = 5, 10  # updates of the prior, and sweeps before each
 _SWEEPS, _TOLERANCE = 20, 2e-3  # most sweeps of a refit, and the change at which it ends
-_CONCENTRATIONS = 1e-3, 100.0
+_ALPHAS = 1e-3, 100.0  # bounds of a topic's pseudo-count
 
 # Below this cosine, other words lead a topic; above this difference, it gained or lost documents.
 _LEAST_SIMILARITY, _LARGEST_DIFFERENCE = 0.9, 0.02
@@ -214,24 +215,26 @@ class Start(NamedTuple):
 
 
 def find_start(model: Any, counts: CSR, *, held: bool = False) -> Start:
-    """Return the topics of a model after sweeps over all documents that learn the prior's concentration.
+    """Return the topics of a model after sweeps over all documents that learn the prior of each topic.
 
     If topics are held, their words are a prior, as strong as that of edits in `fit_curated`.
     """
     if not isinstance(model, OnlineModel):
         raise InputError(f"{type(model).__name__} cannot be refitted from its topics; LDA and TTM can")
-    K = len(model.components_)
-    alpha = float(np.asarray(model.doc_topic_prior_, dtype=np.float64).mean())
-    priors = Priors(np.full(K, alpha, dtype=np.float32), model.topic_word_prior_)
+    priors = Priors(
+        np.asarray(model.doc_topic_prior_, dtype=np.float32),
+        model.topic_word_prior_,
+        word_exponent=model.word_exponent_,
+        own_tokens=model.topic_settings().preset.own_tokens,
+    )
     sums = model.word_sums()
     scale = STRENGTH * float(counts.sum()) / max(float(sums.sum()), 1e-300)
     start = Start(sums, priors, scale * sums if held else None)
     tokens = np.asarray(counts.sum(1), dtype=np.float64)
     for _ in range(_ROUNDS):
         found = refit(start, counts, _ROUND_SWEEPS, 0.0)
-        alpha = _concentration(found.shares * tokens[:, np.newaxis], tokens, alpha)
-        priors = priors._replace(doc_topic=np.full(K, alpha, dtype=np.float32))
-        start = Start(found.words, priors, start.held)
+        alpha = _learn_alpha(found.shares * tokens[:, np.newaxis], tokens, start.priors.doc_topic)
+        start = Start(found.words, priors._replace(doc_topic=alpha), start.held)
     return start
 
 
@@ -248,14 +251,14 @@ def refit(start: Start, counts: CSR, sweeps: int = _SWEEPS, tolerance: float = _
     return Refit(belief.sums.words.copy(), shares)
 
 
-def _concentration(sums: Float64, tokens: Float64, alpha: float) -> float:
-    """Return the pseudo-count of a topic under which tokens by topic, (D, K), are most probable (Minka)."""
-    K, (least, most) = sums.shape[1], _CONCENTRATIONS
+def _learn_alpha(sums: Float64, tokens: Float64, first: Float32) -> Float32:
+    """Return the pseudo-counts (K,) under which tokens by topic, (D, K), are most probable (Minka)."""
+    alpha = first.astype(np.float64)
     for _ in range(_ROUND_SWEEPS):
-        above = float((digamma(sums + alpha) - digamma(alpha)).sum())
-        below = K * float((digamma(tokens + K * alpha) - digamma(K * alpha)).sum())
-        alpha = float(np.clip(alpha * above / max(below, 1e-300), least, most))
-    return alpha
+        above = (digamma(sums + alpha) - digamma(alpha)).sum(0)
+        below = float((digamma(tokens + alpha.sum()) - digamma(alpha.sum())).sum())
+        alpha = np.clip(alpha * above / max(below, 1e-300), *_ALPHAS)
+    return alpha.astype(np.float32)
 
 
 # --------------------------------------------------------------------------------------------------- edits
