@@ -22,19 +22,26 @@ class Planted(NamedTuple):
     corpus: tt.Corpus
     topics: Float64
     days: Float64
+    ratings: Float64
     of_rating: dict[str, Float64]
     of_day: Any
 
 
-def draw_effects(seed: int) -> Planted:
+def draw_effects(seed: int, tokens: int | None = None, strength: float = 1.0) -> Planted:
     """Draw documents with logistic-normal shares: correlated topics that depend on a rating and on the day.
 
     Half of the logits' variance is common to pairs of topics. The effect of the day is a bent curve.
+    Documents have the given mean of tokens, or one from 60 to 140. Effects of the rating are multiplied by
+    the strength.
     """
     rng = np.random.default_rng([29, seed])
     K, W, D = 2 * int(rng.integers(2, 5)), int(rng.integers(300, 601)), int(rng.integers(300, 501))
     topics = rng.dirichlet(np.full(W, 0.05), size=K)
-    of_rating, bent, phase = rng.normal(size=(2, K)) * 0.3, rng.normal(size=K) * 0.8, rng.uniform(0, np.pi)
+    of_rating, bent, phase = (
+        rng.normal(size=(2, K)) * 0.3 * strength,
+        rng.normal(size=K) * 0.8,
+        rng.uniform(0, np.pi),
+    )
     factors = np.kron(np.eye(K // 2), np.ones((2, 1)))  # topics 0 and 1, 2 and 3, ... go together
 
     def draw(n: int, days: Float64, ratings: Any) -> Float64:
@@ -45,7 +52,7 @@ def draw_effects(seed: int) -> Planted:
 
     days, ratings = rng.uniform(size=D), rng.integers(0, 2, D)
     shares = draw(D, days, ratings)
-    lengths = np.maximum(rng.poisson(rng.integers(60, 141), D), 5)
+    lengths = np.maximum(rng.poisson(rng.integers(60, 141) if tokens is None else tokens, D), 5)
     counts = np.array([rng.multinomial(n, share @ topics) for n, share in zip(lengths, shares, strict=True)])
     corpus = tt.read_corpus(counts, tags=[[f"rating:{'ab'[r]}"] for r in ratings])
     many, sides = rng.uniform(size=POPULATION), rng.integers(0, 2, POPULATION)
@@ -57,7 +64,8 @@ def draw_effects(seed: int) -> Planted:
         near = draw(20_000, np.full(20_000, at), rng.integers(0, 2, 20_000)).mean(0)
         return np.asarray(near - population.mean(0))
 
-    return Planted(corpus, topics, days, {f"rating:{'ab'[r]}": means[r] - mean for r in range(2)}, curve)
+    effects = {f"rating:{'ab'[r]}": means[r] - mean for r in range(2)}
+    return Planted(corpus, topics, days, ratings.astype(np.float64), effects, curve)
 
 
 def correlated_coverage(seeds: Sequence[int], refits: int = 50) -> Any:

@@ -18,6 +18,7 @@ from reproduction.analysis.interval_sections import (
     hard_numbers_section,
     interval_text,
 )
+from reproduction.analysis.peer_sections import beside_section, gadarian_section, poliblog_section
 
 HEAD = """# The analyst's workflow
 
@@ -215,24 +216,6 @@ def _shown(record: Any) -> str:
     return f"Of the first paper, the model has: {', '.join(there)}." if there else ""
 
 
-def _stm_section(record: Any) -> str:
-    def text(values: Any) -> str:
-        return f"{100 * values[0]:+.1f} ({100 * values[1]:+.1f} to {100 * values[2]:+.1f})"
-
-    lines = [
-        f"| {' '.join(row['our_words'])} | {text(row['ours'])} | {' '.join(row['their_words'])} | {text(row['theirs'])} |"
-        for row in record["rows"]
-    ]
-    return "\n".join([
-        "## `effects` compared with a structural topic model\n",
-        "The published example of R's stm: open answers about immigration, half of them after a text that makes anxious; three topics, effect of "
-        "the treatment in % of tokens with 90 % intervals. R's stm is not among Debian's packages, so its model was run in an "
-        f"implementation for Python, topica {record['version']}, which draws from the posterior as stm does; {record['documents']} documents with the same words. "
-        "Ours are 200 refits. Topics are matched by their words.\n",
-        "| topic, `effects` | effect | topic, topica | effect |", "|---|---|---|---|", *lines, "",
-    ])  # fmt: skip
-
-
 def _background_section(rows: Any) -> str:
     lines = []
     for row in rows:
@@ -418,7 +401,9 @@ SECTIONS: dict[str, Callable[[Any], str]] = {
     "edited": edited_section,
     "drifts": _drifts_section,
     "anthology": _anthology_section,
-    "stm": _stm_section,
+    "gadarian": gadarian_section,
+    "poliblog": poliblog_section,
+    "beside": beside_section,
     "seeds": _seeds_section,
     "real_seeds": _real_seeds_section,
     "replay": _replay_section,

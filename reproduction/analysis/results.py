@@ -29,7 +29,7 @@ from reproduction.analysis.edited_effects import CORPORA as EDITED
 from reproduction.analysis.edited_effects import edited_effects
 from reproduction.analysis.numbers import SHAPES, hard_numbers
 from reproduction.analysis.page import page
-from reproduction.analysis.peers import stm
+from reproduction.analysis.peers import Drawn, draw_correlated, gadarian, planted_intervals, poliblog
 from reproduction.analysis.workflow import WORKFLOW, load, note
 from tagtopics.analysis.choose.choose import SWEEPS, choice_rows, fit_grid, make_restarts
 from tagtopics.analysis.choose.compare import found_again, match_topics
@@ -134,6 +134,15 @@ def coverage(seeds: Sequence[int], refits: int = 50) -> Any:
     return rows
 
 
+def draw_years(seed: int) -> Drawn:
+    """Draw Dirichlet shares, which LDA assumes; the first regressor is the year."""
+    corpus, topics, _, truth = corpus_with_effects(seed)
+    has = {name: corpus.tags[:, [t]].toarray().ravel() for t, name in enumerate(corpus.tag_names)}
+    years = np.sum([float(name[5:]) * has[name] for name in has if name.startswith("year:")], axis=0)
+    design = np.column_stack([years, has["venue:a"], has["venue:b"]]).astype(np.float64)
+    return corpus, topics, design, truth["year"]
+
+
 def corpus_with_drifts(seed: int, moved: float) -> tuple[tt.Corpus, set[str]]:
     """Draw documents of ten years with one to three of 40 tags; of ten tags, a share moves to another topic.
 
@@ -198,6 +207,14 @@ def anthology() -> Any:
     }
 
 
+BESIDE: dict[str, Callable[[int], Drawn]] = {
+    "Dirichlet shares, 50 to 120 tokens": draw_years,
+    "logistic-normal shares, 60 to 140 tokens": partial(draw_correlated, tokens=None, strength=1.0),
+    "logistic-normal shares, 10 tokens": partial(draw_correlated, tokens=10, strength=1.0),
+    "logistic-normal shares, 10 tokens, no effect": partial(draw_correlated, tokens=10, strength=0.0),
+}
+"""Generated corpora for the intervals of `effects` and of stm."""
+
 PARTS: dict[str, Callable[[], Any]] = {
     **{f"planted-{n}": partial(planted, n) for n in PLANTED},
     **{f"hard_numbers-{shape.split()[0]}": partial(hard_numbers, shape) for shape in SHAPES},
@@ -210,7 +227,12 @@ PARTS: dict[str, Callable[[], Any]] = {
     "anthology": anthology,
     **WORKFLOW,
     "seeds": seeds,
-    "stm": stm,
+    "gadarian": gadarian,
+    "poliblog": poliblog,
+    **{
+        f"beside-{i}": partial(planted_intervals, draw, name, range(50))
+        for i, (name, draw) in enumerate(BESIDE.items())
+    },
     **{f"real_seeds-{name}": partial(real_seeds, name) for name in ("reuters", "cora", "docstrings")},
     **{f"replay-{name}": partial(replay, name) for name in ("reuters", "cora", "docstrings")},
 }
