@@ -121,6 +121,21 @@ def test_large_topics_keep_their_shares() -> None:
         assert topic.share == pytest.approx(topic.model_share, abs=0.01)
 
 
+def test_documents_of_a_deleted_topic_have_the_shares_of_the_model() -> None:
+    rng = np.random.default_rng(2)
+    topics = rng.dirichlet(np.full(W, 0.05), size=K)
+    topics[1] = 0.2 * topics[0] + 0.8 * topics[1]  # documents of topic 0 have a few tokens in topic 1
+    planted = rng.dirichlet([0.3, 0.1, 0.1, 0.1], size=D)
+    corpus = tt.read_corpus(np.array([rng.multinomial(20, share @ topics) for share in planted]))
+    model = tt.LDA(K, random_state=0).fit_topics(corpus)
+    largest = int(model.doc_topic_.mean(0).argmax())
+    deleted = tt.curate(model, "delete", topics=[largest])
+    found = tt.effects(deleted, corpus, on=["x"], values={"x": rng.random(D)}, refits=10)
+    assert (model.doc_topic_[:, largest] > 0.95).mean() > 0.1
+    for topic in found.topics:
+        assert topic.share == pytest.approx(topic.model_share, abs=0.01)
+
+
 @pytest.mark.parametrize("preset", ["default", "fast"])
 def test_refits_weigh_words_as_the_fit_did(data: Any, preset: str) -> None:
     corpus = data[0]
@@ -308,6 +323,6 @@ def test_edited_topics_of_real_documents_are_measured(data_directory: Path) -> N
     model = tt.LDA(20, random_state=0).fit_topics(corpus)
     for name in ("merge", "split", "delete"):
         changed = edited(model, corpus, EDITS[name])
-        found = tt.effects(changed, corpus, on=["month"], values={"month": months}, refits=10)
+        found = tt.effects(changed, corpus, on=["month"], values={"month": months}, refits=40)
         assert found.held
         assert_the_model_is_measured(found, changed, months, found.rows, slack=0.05)

@@ -129,7 +129,7 @@ def measure(
     else:  # new documents
         proportions = np.asarray(model.transform(sp.csr_array(counts[:, words])), dtype=np.float64)
     edited = bool({edit.kind for edit in model.curation_.edits} & {"merge", "split", "delete"})
-    edits = _edits(model, base, proportions, words)
+    edits = _edits(model, base, counts, proportions, words)
     held = edited or any(topic.curated for topic in base.curation_.topics)
 
     D, found = counts.shape[0], dict[int, Float64]()
@@ -276,12 +276,15 @@ class _Edits(NamedTuple):
     family: Int64  # (K after,)
     of_docs: Float64  # (D, K after) share of each topic in its family
     of_words: Float64  # (W, K after) the same for the tokens of words
-    complete: bool  # whether no topic was deleted
+    prior: Float64 | None  # (D, K after) pseudo-counts per token of a document, if topics were deleted
 
     def shares(self, sample: Int64, before: Float64) -> Float64:
         """Return the topic shares, (n, K after), of the documents of a sample."""
         after = (before @ self.members)[:, self.family] * self.of_docs[sample]
-        return after if self.complete else after / np.maximum(after.sum(1, keepdims=True), 1e-300)
+        if self.prior is None:
+            return after
+        after += self.prior[sample]  # a document may have few tokens in the topics that remain
+        return after / np.maximum(after.sum(1, keepdims=True), 1e-300)
 
     def refit(self, whole: Refit) -> Refit:
         """Return the topics of all documents after the edits."""
@@ -289,8 +292,8 @@ class _Edits(NamedTuple):
         return Refit(words, self.shares(np.arange(len(whole.shares)), whole.shares))
 
 
-def _edits(model: Any, base: Any, proportions: Float64, words: Int64) -> _Edits:
-    """Return how the topics of a model follow from those it was fitted with."""
+def _edits(model: Any, base: Any, counts: CSR, proportions: Float64, words: Int64) -> _Edits:
+    """Return how the topics of a model follow from those it was fitted with; documents are (D, W)."""
     origins, deleted = topic_origins(model)
     if rest := [k for k, origin in enumerate(origins) if origin & deleted]:
         raise InputError(
@@ -306,7 +309,10 @@ def _edits(model: Any, base: Any, proportions: Float64, words: Int64) -> _Edits:
     sums = np.zeros((len(base.vocabulary_), len(origins)))
     sums[words] = model.word_sums()
     of_docs, of_words = (_divide(values, family) for values in (proportions, sums))
-    return _Edits(members, family, of_docs, of_words, not deleted)
+    # (3) Without a deleted topic, a document has the rest of its tokens and the prior, as in the model.
+    tokens = np.asarray(counts.sum(1), dtype=np.float64)
+    prior = np.outer((tokens > 0) / np.maximum(tokens, 1), model.doc_topic_prior_) if deleted else None
+    return _Edits(members, family, of_docs, of_words, prior)
 
 
 def _divide(values: Float64, family: Int64) -> Float64:
