@@ -38,7 +38,7 @@ def random_edits(model: Any, corpus: tt.Corpus, rng: np.random.Generator) -> tup
 
 def edited_effects(name: str, sequences: int = SEQUENCES) -> Any:
     """Return, for each sequence of edits, the largest difference of a share, and covered slopes."""
-    corpus, times = _dated(name)
+    corpus, times = load_dated(name)
     model = tt.LDA(TOPICS, random_state=0, max_iter=200).fit_topics(corpus)
     rows = list[dict[str, Any]]()
     for i in range(sequences):
@@ -62,7 +62,7 @@ def edited_effects(name: str, sequences: int = SEQUENCES) -> Any:
     return rows
 
 
-def _dated(name: str) -> tuple[tt.Corpus, Any]:
+def load_dated(name: str) -> tuple[tt.Corpus, Any]:
     """Return some documents, and their times: day, year, or the place in the collection."""
     corpus = load(name)
     rows = np.sort(np.random.default_rng(0).permutation(corpus.n_docs)[:DOCS])

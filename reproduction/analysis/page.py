@@ -17,6 +17,8 @@ from reproduction.analysis.interval_sections import (
     edited_section,
     hard_numbers_section,
     interval_text,
+    priors_section,
+    refits_section,
 )
 from reproduction.analysis.peer_sections import beside_section, gadarian_section, poliblog_section
 
@@ -398,7 +400,9 @@ SECTIONS: dict[str, Callable[[Any], str]] = {
     "reuters": _reuters_section,
     "coverage": _coverage_section,
     "correlated": correlated_section,
+    "priors": priors_section,
     "edited": edited_section,
+    "refits": refits_section,
     "drifts": _drifts_section,
     "anthology": _anthology_section,
     "gadarian": gadarian_section,

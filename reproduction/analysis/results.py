@@ -27,6 +27,7 @@ from reproduction.analysis.correlated_effects import correlated_coverage
 from reproduction.analysis.curation import real_seeds, replay, seeds
 from reproduction.analysis.edited_effects import CORPORA as EDITED
 from reproduction.analysis.edited_effects import edited_effects
+from reproduction.analysis.effect_choices import priors_of_refits, refits_of_edits
 from reproduction.analysis.numbers import SHAPES, hard_numbers
 from reproduction.analysis.page import page
 from reproduction.analysis.peers import Drawn, draw_correlated, gadarian, planted_intervals, poliblog
@@ -223,6 +224,8 @@ PARTS: dict[str, Callable[[], Any]] = {
     **{f"coverage-{i}": partial(coverage, range(50 * i, 50 * i + 50)) for i in range(4)},
     **{f"correlated-{i}": partial(correlated_coverage, range(50 * i, 50 * i + 50)) for i in range(4)},
     **{f"edited-{name}": partial(edited_effects, name) for name in EDITED},
+    "priors": partial(priors_of_refits, draw_years, range(300, 340)),
+    **{f"refits-{name}": partial(refits_of_edits, name) for name in EDITED},
     **{f"drifts-{moved}": partial(drifts, moved / 100) for moved in (50, 30)},
     "anthology": anthology,
     **WORKFLOW,

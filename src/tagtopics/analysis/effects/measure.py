@@ -233,7 +233,7 @@ def find_start(model: Any, counts: CSR, *, held: bool = False) -> Start:
     tokens = np.asarray(counts.sum(1), dtype=np.float64)
     for _ in range(_ROUNDS):
         found = refit(start, counts, _ROUND_SWEEPS, 0.0)
-        alpha = _learn_alpha(found.shares * tokens[:, np.newaxis], tokens, start.priors.doc_topic)
+        alpha = learn_alpha(found.shares * tokens[:, np.newaxis], tokens, start.priors.doc_topic)
         start = Start(found.words, priors._replace(doc_topic=alpha), start.held)
     return start
 
@@ -251,7 +251,7 @@ def refit(start: Start, counts: CSR, sweeps: int = _SWEEPS, tolerance: float = _
     return Refit(belief.sums.words.copy(), shares)
 
 
-def _learn_alpha(sums: Float64, tokens: Float64, first: Float32) -> Float32:
+def learn_alpha(sums: Float64, tokens: Float64, first: Float32) -> Float32:
     """Return the pseudo-counts (K,) under which tokens by topic, (D, K), are most probable (Minka)."""
     alpha = first.astype(np.float64)
     for _ in range(_ROUND_SWEEPS):
@@ -284,7 +284,7 @@ class _Edits(NamedTuple):
         if self.prior is None:
             return after
         after += self.prior[sample]  # a document may have few tokens in the topics that remain
-        return after / np.maximum(after.sum(1, keepdims=True), 1e-300)
+        return np.asarray(after / np.maximum(after.sum(1, keepdims=True), 1e-300))
 
     def refit(self, whole: Refit) -> Refit:
         """Return the topics of all documents after the edits."""
