@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.analysis.choose.choose import SWEEPS, GridRow, choice_rows, fit_grid, make_restarts, recommend
+from tagtopics.analysis.choose.choose import (
+    SWEEPS,
+    GridRow,
+    _notes,
+    choice_rows,
+    fit_grid,
+    make_restarts,
+    recommend,
+)
 from tagtopics.analysis.choose.compare import FOUND, found_again, match_topics
 from tagtopics.cli import main
 from tagtopics.errors import InputError
@@ -102,6 +110,14 @@ def test_a_score_that_still_rises_gives_no_recommendation() -> None:
     rising = [row(10, [-6.0] * 3, 0.9), row(20, [-5.8] * 3, 0.5), row(40, [-5.6] * 3, 0.5)]
     found = recommend(rising, rising, 0)
     assert (found.recommended, found.interval, found.best_score) == (None, (40, None), 40)
+
+
+def test_some_restarts_with_the_best_score_at_the_largest_number_leave_no_upper_end() -> None:
+    fitted = [row(10, [-7.0] * 4, 1.0), row(20, [-6.0] * 4, 1.0), row(40, [-5.8, -6.9, -5.8, -5.8], 1.0)]
+    found = recommend(fitted, fitted, 0)
+    assert found.best_score == found.recommended == 20
+    assert found.interval[1] is None
+    assert "try larger numbers" in _notes(found, 5)[0]
 
 
 def test_an_estimate_that_grows_with_the_documents_has_no_upper_end() -> None:

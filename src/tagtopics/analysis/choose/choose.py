@@ -303,7 +303,7 @@ def recommend(fitted: Sequence[GridRow], half: Sequence[GridRow], seed: int) -> 
 
     The interval is the 5th to 95th percentile of resampled restarts. Numbers between those of the grid were
     not tried: the lower end is rounded down to one of them, and the upper end rounded up, then moved half of
-    the way, by ratio, to the next.
+    the way, by ratio, to the next. Thin documents, or restarts that prefer the largest number, leave it open.
     """
     R = len(fitted[0].scores)
     best, _, estimate = _estimate(fitted, np.ones(R))
@@ -317,7 +317,8 @@ def recommend(fitted: Sequence[GridRow], half: Sequence[GridRow], seed: int) -> 
     low, high = np.percentile(lows, 5), np.percentile(highs, 95)
     least = max((n for n in grid if n <= low + 1e-9), default=max(int(low), 1))
     above = next(g for g, n in enumerate(grid) if n >= high - 1e-9)
-    most = None if of_half < _THIN * estimate else isqrt(grid[above] * grid[above + 1])
+    open_end = of_half < _THIN * estimate or above + 1 == len(grid)
+    most = None if open_end else isqrt(grid[above] * grid[above + 1])
     return Recommendation(recommended, (min(least, recommended), most), estimate, of_half, best)
 
 
@@ -365,11 +366,13 @@ def _notes(choice: Recommendation, restarts: int) -> tuple[str, ...]:
     notes = []
     if choice.recommended is None:
         notes.append("choose by purpose: fewer topics to read, more to predict; or try larger numbers")
-    elif choice.interval[1] is None:
+    elif choice.half_estimate < _THIN * choice.estimate:
         notes.append(
             f"the documents are too few or too short to tell how many topics there are: half of them give "
             f"{choice.half_estimate:.0f} topics, all {choice.estimate:.0f}, more documents probably more"
         )
+    elif choice.interval[1] is None:
+        notes.append("in some restarts the score is best at the largest number; try larger numbers, too")
     if restarts < 5:
         notes.append(f"{restarts} restarts give a rough interval; use 10 or more")
     return tuple(notes)
