@@ -62,7 +62,7 @@ def correlated_section(rows: Any) -> str:
     ]
     return "\n".join([
         "## `effects`: formulas and correlated topics\n",
-        "`~ rating + s(day, 5)` on 200 corpora of 300 to 500 documents with 4 to 8 topics. Shares are logistic-normal: topics are "
+        f"`~ rating + s(day, 5)` on {len({row['seed'] for row in rows})} corpora of 300 to 500 documents with 4 to 8 topics. Shares are logistic-normal: topics are "
         "correlated in pairs and depend on a rating and, along a sine curve, on the day. The true effects are those of 100,000 further "
         "documents; the curve is tested at three days. 50 refits each.\n",
         "| term | intervals | contain the true effect | root mean squared error, points |", "|---|---|---|---|", *lines, "",
