@@ -32,7 +32,7 @@ def hard_numbers_section(rows: Any) -> str:
         "## `choose`: correlated topics, short documents, topic sizes of a power law\n",
         f"The interval contains the planted number for {sum(map(covers, rows))} of {len(rows)} corpora. {len(closed)} intervals have an upper "
         f"end, of which {sum(map(covers, closed))} contain it; for the others the command says that the documents are too few or too short: "
-        "half of them give less than three quarters of the topics. Words have Zipf's frequencies, documents log-normal lengths; short "
+        "half of them give less than three quarters of the topics; or that some restarts prefer the largest number. Words have Zipf's frequencies, documents log-normal lengths; short "
         "documents have a fifth of the tokens. Grid 5, 8, 12, 18, 30, 45, so that 20 topics are not in it; five restarts. "
         "The rule was developed on corpora with other seeds.\n",
         "| topics | planted | documents | tokens | best score at | found again | of half | recommended | interval |",
