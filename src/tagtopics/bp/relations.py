@@ -42,14 +42,19 @@ class Relations:
         return proportions(doc_sums + self.counts(doc_sums), alpha)
 
 
-def unit_vectors(vectors: Any, n_docs: int) -> Float32:
-    """Return vectors (D, n) scaled to length one; zeros stay. They must be finite, one for each document."""
+def unit_vectors(vectors: Any, n_docs: int, own: Float32 | None = None) -> Float32:
+    """Return vectors (D, n) scaled to length one; zeros stay. They must be finite, one for each document.
+
+    Those of new documents must have the columns of a model's `own` vectors.
+    """
     try:
         found = np.array(vectors, dtype=np.float32)
     except (TypeError, ValueError):
         raise InputError("vectors: must be a matrix of numbers, one row for each document") from None
     if found.ndim != 2 or len(found) != n_docs:
         raise InputError(f"vectors: {found.shape} is not one row for each of {n_docs:,} documents")
+    if own is not None and found.shape[1] != own.shape[1]:
+        raise InputError(f"vectors: {found.shape[1]} columns, but those of the fit have {own.shape[1]}")
     if not np.isfinite(found).all():
         row = int(np.flatnonzero(~np.isfinite(found).all(1))[0])
         raise InputError(f"vectors: row {row} has a number that is not finite; give finite numbers")

@@ -24,11 +24,11 @@ from tagtopics.cli.options import (
     OutputOptions,
     ScaleOptions,
     TextOptions,
+    VectorsOption,
     flag,
-    option,
 )
 from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
-from tagtopics.cli.sources import read_training, visual_vocabulary
+from tagtopics.cli.sources import read_training, read_vectors, visual_vocabulary
 from tagtopics.curation.commands import CurationOption, GuidedOption, fit_with_journal, journal_of
 from tagtopics.errors import InputError
 from tagtopics.files import check_apart, check_space, check_target
@@ -49,12 +49,6 @@ KeepOption = Annotated[
 RecommenderOption = Annotated[
     bool, flag("Train the tag recommender, which takes extra time.", "--recommender/--no-recommender")
 ]
-
-VectorsOption = Annotated[
-    str | None,
-    option("Vectors of the documents, one row for each, in their order: a file of numpy.save.",
-           "--vectors", default="none", metavar="FILE.npy"),
-]  # fmt: skip
 
 
 def command(
@@ -89,7 +83,7 @@ def command(
     journal = journal_of(curation, guided)
     if journal is not None and (sharded or scale.checkpoint is not None):
         raise InputError("--curation and --guided need a corpus in memory: no shards, no --checkpoint")
-    rows = _read_vectors(vectors, sharded or journal is not None or scale.checkpoint is not None)
+    rows = read_vectors(vectors, sharded or journal is not None or scale.checkpoint is not None)
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
     precompile.begin()  # while the corpus is read
@@ -124,23 +118,6 @@ def command(
     clock.begin("read")
     payload = _payload(estimator, sizes, model, target, clock.seconds)
     show(output.json, payload, lambda console: _draw(console, payload))
-
-
-def _read_vectors(path: str | None, refused: bool) -> Any:
-    """Return the vectors of a file of NumPy, whose rows the fit checks; None without a file."""
-    if path is None:
-        return None
-    if refused:
-        raise InputError(
-            "--vectors needs a plain fit in memory: no shards, --checkpoint, --curation, --guided"
-        )
-    import numpy as np
-
-    try:
-        return np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or "not a file of numpy.save with numbers"
-        raise InputError(f"--vectors {path}: {reason}") from None
 
 
 # --------------------------------------------------------------------------------------- long fits

@@ -90,6 +90,11 @@ GivenOption = Annotated[
     typer.Option("--given", "-g", metavar="TEXT", help="A text, instead of INPUT; repeat for several.",
                  show_default=False),
 ]  # fmt: skip
+VectorsOption = Annotated[
+    str | None,
+    option("Vectors of the documents, one row for each, in their order: a file of numpy.save.",
+           "--vectors", default="none", metavar="FILE.npy"),
+]  # fmt: skip
 ModelArgument = Annotated[str, argument("A model folder written by `fit`.", "MODEL")]
 ModelOutOption = Annotated[str, option("Model folder to write.", "--out", "-o", metavar="MODEL")]
 

@@ -12,12 +12,13 @@ from tagtopics.cli.options import (
     GivenOption,
     ModelArgument,
     OutputOptions,
+    VectorsOption,
     flag,
     option,
     top_option,
 )
 from tagtopics.cli.output import make_table, plain, show
-from tagtopics.cli.sources import load, read_asked
+from tagtopics.cli.sources import load, read_asked, read_vectors
 from tagtopics.subjects.commands import TagNamesOption, load_with_tag_names
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def recommend_command(
     why: WhyOption = 3,
     balanced: BalancedOption = False,
     tag_names: TagNamesOption = None,
+    vectors: VectorsOption = None,
 ) -> None:
     """Recommend tags for documents, most probable first, with the words and names that suggest each."""
     from tagtopics.recommend.choice import Choice
@@ -67,7 +69,7 @@ def recommend_command(
     named = loaded.names_ is not None
     corpus = read_asked(input, given, columns, loaded, output, known=not named, tagged=False)
     choice = Choice(top, balanced, threshold, kind, only or None, exclude or ())
-    found = loaded.recommend_choice(corpus, why, choice)
+    found = loaded.recommend_choice(corpus, why, choice, read_vectors(vectors))
     answers = [[_as_json(one, named) for one in answer] for answer in found]
     coded = loaded.visual_ is not None  # words of photographs mean nothing to readers
 
@@ -102,11 +104,13 @@ def related_command(
     input: AskedArgument = None,
     given: GivenOption = None,
     top: Annotated[int, top_option("Related documents per document.")] = 5,
+    vectors: VectorsOption = None,
 ) -> None:
     """Show the training documents that are most related to each new document."""
     loaded = load(model)
     corpus = read_asked(input, given, columns, loaded, output)
-    found = loaded.related(corpus, top, tags=corpus if corpus.tags.nnz else None)
+    tags = corpus if corpus.tags.nnz else None
+    found = loaded.related(corpus, top, tags=tags, vectors=read_vectors(vectors))
     answers, titled = [[asdict(one) for one in answer] for answer in found], any(loaded.doc_titles_)
 
     def cells(rank: int, found: dict[str, Any]) -> list[str]:

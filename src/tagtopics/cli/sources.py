@@ -107,6 +107,23 @@ def read_asked(
     return corpus
 
 
+def read_vectors(path: str | None, refused: bool = False) -> Any:
+    """Return the vectors of a file of NumPy, whose rows the model checks; None without a file."""
+    if path is None:
+        return None
+    if refused:
+        raise InputError(
+            "--vectors needs a plain fit in memory: no shards, --checkpoint, --curation, --guided"
+        )
+    import numpy as np
+
+    try:
+        return np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or "not a file of numpy.save with numbers"
+        raise InputError(f"--vectors {path}: {reason}") from None
+
+
 def read_more(source: str, columns: ColumnOptions, model: TopicModel, output: OutputOptions) -> Corpus:
     """Read documents to update a model with: its recipe, but with new words and tags."""
     corpus = _read_new(source, columns, model, output, "update")

@@ -66,8 +66,6 @@ class TopicModel(Queries):
     random_state: Any
     n_jobs: int | None
     recommender: bool = True  # whether a fit trains one
-    vector_strength_: float | None = None  # tokens that near documents are worth; None without vectors
-    vectors_: Float32 | None = None  # (D, n) of the training documents; None if they are worth nothing
     tag_words_: Any = None  # CSR (T, W), tokens credited to each tag; of models with `explain`
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -91,7 +89,7 @@ class TopicModel(Queries):
             y: tags of texts or counts: None, one label per document, lists of strings, an indicator matrix
                 (D, T), or a data frame with a column for each kind of tag. A corpus has its own.
             vectors: (D, n) vectors of the documents, such as those of a language model, for `LDA` and `TTM`:
-                documents with near vectors get similar topics, as far as that costs no held-out words.
+                documents with near vectors get similar topics and tags, as far as held-out documents agree.
             callbacks: called at every stage and iteration; see `tagtopics.bp.callbacks`.
             start: a state to resume from, from `load_checkpoint`; the result has the same bits as an
                 uninterrupted fit.
@@ -99,7 +97,7 @@ class TopicModel(Queries):
         corpus = self.training_corpus(X, y)
         resumed = None if start is None else Start(resumed=start)
         self.fit_topics(corpus, vectors=vectors, callbacks=callbacks, start=resumed)
-        self.learn_recommender(corpus, callbacks)
+        self.learn_recommender(corpus, callbacks, vectors)
         return self
 
     def fit_topics(
@@ -137,19 +135,22 @@ class TopicModel(Queries):
             self._learn(corpus, Run(executor, start, callbacks, vectors))
         return self
 
-    def fit_recommender(self, X: Any, y: Any = None, *, callbacks: Sequence[Callback[Any]] = ()) -> Self:
+    def fit_recommender(
+        self, X: Any, y: Any = None, *, vectors: Any = None, callbacks: Sequence[Callback[Any]] = ()
+    ) -> Self:
         """Train the recommender on documents and their tags; the topics stay as they are.
 
         Args:
             X: documents, as in `fit`; not necessarily those that the topics were learned from.
             y: their tags, as in `fit`; a corpus has its own.
+            vectors: of the documents, as in `fit`.
             callbacks: called with the progress.
         """
         check_is_fitted(self)
         corpus = read_documents(self, X, y, "recommender")
         if corpus.tags.nnz == 0:
             raise InputError("fit_recommender: the documents have no tags to learn from")
-        self._train_recommender(corpus, callbacks)
+        self._train_recommender(corpus, callbacks, vectors)
         return self
 
     @limit_threads
@@ -382,20 +383,19 @@ class TopicModel(Queries):
         self.history_ = [step._asdict() for step in topics.history]
         self.stop_reason_, self.fitted_ = topics.stop_reason, utc_now()
 
-    def learn_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
+    def learn_recommender(self, corpus: Corpus, callbacks: Any = (), vectors: Any = None) -> None:
         """Train the recommender if it is wanted and there are tags; if that fails, warn and continue."""
         if not self.recommender or not (np.diff(corpus.tags.indptr)[np.diff(corpus.counts.indptr) > 0]).any():
             return
         announce(callbacks, RECOMMENDER_STAGE)
         try:
-            self._train_recommender(corpus, callbacks)
+            self._train_recommender(corpus, callbacks, vectors)
         except Exception as error:  # whatever it is, the topics must not be lost
             what = f"{type(error).__name__}: {error}"
-            message = f"the recommender could not be trained ({what}); the topics are not affected"
-            warn(message)
+            warn(f"the recommender could not be trained ({what}); the topics are not affected")
 
     @limit_threads
-    def _train_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
+    def _train_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]], vectors: Any) -> None:
         """Train the recommender, and the names of tags if the documents or the model have a thesaurus."""
 
         def on_progress(share: float) -> None:
@@ -403,8 +403,9 @@ class TopicModel(Queries):
                 callback.on_progress(share)
 
         counts = align_words(self, corpus)
+        units = None if vectors is None else self._checked_vectors(vectors, corpus.n_docs)
         data = counts, corpus.tags, self.infer(counts, None), corpus.tag_names
-        recommender = fit_recommender(*data, on_progress=on_progress)
+        recommender = fit_recommender(*data, on_progress=on_progress, vectors=units)
         thesaurus, names = corpus.thesaurus or (self.names_.thesaurus if self.names_ else None), None
         if thesaurus is not None and corpus.texts is not None:
             announce(callbacks, "Looking for tag names")
@@ -413,9 +414,8 @@ class TopicModel(Queries):
 
     def _numbers(self) -> dict[str, float]:
         """Return the fitted numbers that are saved, by name."""
-        numbers = {"topic_word_prior_": self.topic_word_prior_}
-        strength = self.vector_strength_
-        return numbers if strength is None else numbers | {"vector_strength_": strength}
+        strength = {} if self.vector_strength_ is None else {"vector_strength_": self.vector_strength_}
+        return {"topic_word_prior_": self.topic_word_prior_} | strength
 
     def _set_numbers(self, numbers: dict[str, float]) -> None:
         """Set the fitted numbers of a loaded model."""

@@ -80,11 +80,10 @@ class OnlineModel(TopicModel):
     def _vector_counts(self, vectors: Any, n_docs: int) -> Float32 | None:
         if self.vector_strength_ is None:
             raise InputError("transform: the model was fitted without vectors; omit them")
-        found, own = unit_vectors(vectors, n_docs), self.vectors_
+        own = self.vectors_
+        found = unit_vectors(vectors, n_docs, own)
         if own is None:
             return None
-        if found.shape[1] != own.shape[1]:
-            raise InputError(f"vectors: {found.shape[1]} columns, but those of the fit have {own.shape[1]}")
         relations = Relations(nearest(found, own), self.vector_strength_)
         return relations.counts(self.doc_topic_[: len(own)])
 

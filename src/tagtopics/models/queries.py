@@ -14,6 +14,7 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
 from tagtopics.bp.graph import normalised
 from tagtopics.bp.holdout import topic_coherence
+from tagtopics.bp.relations import unit_vectors
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import Columns, TextRecipe
 from tagtopics.corpus.tags import split_kind, tags_of_labels
@@ -50,6 +51,8 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     visual_: Any
     columns_: Columns | None = None  # of the table that the documents came from
     recommender_: TagRecommender | None = None
+    vector_strength_: float | None = None  # tokens that near documents are worth; None without vectors
+    vectors_: Float32 | None = None  # (D, n) of the training documents; None if they are worth nothing
     names_: Any = None  # a `subjects.TagNames`: finds the names of tags in texts, if there is a thesaurus
     topic_words_: Any = None  # (K, 20) columns of the words that lists show; None if no documents are at hand
     phrases_: tuple[str, ...] = ()  # words that form phrases in the training texts
@@ -169,18 +172,20 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return topic_coherence(corpus, [[word for word, _ in words] for words in self.top_words(n_words)])
 
     @limit_threads
-    def related(self, X: Any, top: int = 10, tags: Any = None) -> list[list[RelatedDocument]]:
+    def related(
+        self, X: Any, top: int = 10, tags: Any = None, *, vectors: Any = None
+    ) -> list[list[RelatedDocument]]:
         """Return for each document the most related training documents, best first; none for no words.
 
         Documents are related that probably share a tag, or whose words and topics are similar (decision 233).
         Training documents that the recommender does not have, such as those without tags, are compared by
         topics; so are all documents of a model without one. Background topics do not count there, and
-        training documents without words are left out.
+        training documents without words are left out. Vectors as in `recommend`.
         """
-        return self.related_among(self.foreground_roots(), X, top, tags)
+        return self.related_among(self.foreground_roots(), X, top, tags, vectors)
 
     def related_among(
-        self, roots: tuple[Any, Any], X: Any, top: int, tags: Any
+        self, roots: tuple[Any, Any], X: Any, top: int, tags: Any, vectors: Any = None
     ) -> list[list[RelatedDocument]]:
         """Return what `related` returns, given `foreground_roots`, which take long if documents are many."""
         counts, given = self.new_documents(X, tags)
@@ -190,11 +195,12 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         queries = np.sqrt(foreground(self.infer(counts, indicator), background))
         with single_thread():  # one product for each document: its bits do not depend on the others
             similarities = [trained @ query for query in queries]
-        if self.recommender_ is not None:
-            related = self._related_by_tags(self.recommender_, counts, given)
+        if self.recommender_ is not None or vectors is not None:
+            recommender, units = self._recommender_with(vectors, counts.shape[0])
+            related = self._related_by_tags(recommender, counts, given, units)
             for similarity, row in zip(similarities, related, strict=True):
                 similarity *= TOPIC_WEIGHT
-                similarity[self.recommender_.rows] = row
+                similarity[recommender.rows] = row
         answers = []
         for n_known, similarity in zip(known, similarities, strict=True):
             best = [int(d) for d in largest(similarity, top if n_known else 0) if similarity[d] > 0]
@@ -202,13 +208,15 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             answers.append([RelatedDocument(*row) for row in named])
         return answers
 
-    def _related_by_tags(self, recommender: TagRecommender, counts: CSR, given: Any) -> Float32:
+    def _related_by_tags(
+        self, recommender: TagRecommender, counts: CSR, given: Any, vectors: Float32 | None
+    ) -> Float32:
         """Return (D, N): how related documents are to those of the recommender; tags may be given."""
         known = None
         if sp.issparse(given):
             columns = {name: t for t, name in enumerate(self.tag_names_)}
             known = sp.csr_array(given)[:, [columns[name] for name in recommender.tag_names]]
-        return recommender.relate(counts, self.infer(counts, None), known)
+        return recommender.relate(counts, self.infer(counts, None), known, vectors)
 
     def foreground_roots(self) -> tuple[Any, Any]:
         """Return (K,) which topics are background, and (D, K) square roots of the others, by document.
@@ -231,6 +239,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         kind: str | None = None,
         only: Collection[str] | None = None,
         exclude: Collection[str] = (),
+        vectors: Any = None,
     ) -> list[list[Recommendation]]:
         """Return for each document the tags it needs, each with its probability, most probable first.
 
@@ -244,8 +253,10 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             kind: only tags of this kind, such as "author" for `author:Jane Doe`.
             only: only these tags, given as they are or by their names in the thesaurus.
             exclude: none of these tags, likewise.
+            vectors: (D, n) vectors of the documents, if the model was fitted with vectors; without them,
+                words and topics alone are used.
         """
-        return self.recommend_choice(X, 0, Choice(top, balanced, threshold, kind, only, exclude))
+        return self.recommend_choice(X, 0, Choice(top, balanced, threshold, kind, only, exclude), vectors)
 
     def recommend_with_reasons(
         self,
@@ -258,22 +269,26 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         kind: str | None = None,
         only: Collection[str] | None = None,
         exclude: Collection[str] = (),
+        vectors: Any = None,
     ) -> list[list[Recommendation]]:
         """Return recommendations, each with the words of the document that contribute most to it."""
-        return self.recommend_choice(X, n_words, Choice(top, balanced, threshold, kind, only, exclude))
+        choice = Choice(top, balanced, threshold, kind, only, exclude)
+        return self.recommend_choice(X, n_words, choice, vectors)
 
     @limit_threads
-    def recommend_choice(self, X: Any, n_words: int, choice: Choice) -> list[list[Recommendation]]:
+    def recommend_choice(
+        self, X: Any, n_words: int, choice: Choice, vectors: Any = None
+    ) -> list[list[Recommendation]]:
         """Return what `recommend_with_reasons` returns."""
         choice.check()
         check_is_fitted(self)
         if self.names_ is not None and is_raw(X):
             X = read_documents(self, X)  # names are looked for in the texts
-        recommender, counts, theta = self._recommender_for(X)
+        recommender, counts, theta, units = self._recommender_for(X, vectors)
         if self.names_ is None:
-            return recommender.recommend(counts, theta, choice, self.vocabulary_, n_words)
+            return recommender.recommend(counts, theta, choice, self.vocabulary_, n_words, units)
         answers, admitted = [], self.names_.admits(choice)
-        for d, found in enumerate(self.names_.candidates(recommender, counts, theta, texts_of(X))):
+        for d, found in enumerate(self.names_.candidates(recommender, counts, theta, texts_of(X), units)):
             chosen = self.names_.choose(found, choice, admitted)
             tags = [self.names_.tags[found.tags[i]] for i in chosen]
             row = slice(d, d + 1)
@@ -282,24 +297,37 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return answers
 
     @limit_threads
-    def tag_probabilities(self, X: Any) -> Float32:
+    def tag_probabilities(self, X: Any, *, vectors: Any = None) -> Float32:
         """Return (D, T): the probability of each tag, in the order of `recommender_.tag_names`.
 
         They come from words and topics; names of tags in the texts are not used. Those of a document without
-        known words are the shares of training documents that carry the tags.
+        known words are the shares of training documents that carry the tags. Vectors as in `recommend`.
         """
-        recommender, counts, theta = self._recommender_for(X)
-        return recommender.probabilities(counts, theta)
+        recommender, counts, theta, units = self._recommender_for(X, vectors)
+        return recommender.probabilities(counts, theta, units)
 
-    def _recommender_for(self, X: Any) -> tuple[TagRecommender, Any, Float32]:
-        """Return the recommender, and the counts and topic proportions of new documents."""
+    def _recommender_for(self, X: Any, vectors: Any) -> tuple[TagRecommender, Any, Float32, Float32 | None]:
+        """Return the recommender, and the counts, topic proportions and vectors of new documents."""
         counts, _ = self.new_documents(X, None)
+        recommender, units = self._recommender_with(vectors, counts.shape[0])
+        return recommender, counts, self.infer(counts, None), units
+
+    def _recommender_with(self, vectors: Any, n_docs: int) -> tuple[TagRecommender, Float32 | None]:
+        """Return the recommender for documents with vectors, or without, and the vectors it needs."""
         if self.recommender_ is None:
             raise InputError(
                 "recommend: this model has no recommender; call fit_recommender with all of its documents,"
                 " or fit it again, with tags and a recommender"
             )
-        return self.recommender_, counts, self.infer(counts, None)
+        if vectors is None:
+            return self.recommender_, None
+        known = self.recommender_.with_vectors
+        if known is None and self.vector_strength_ is None:
+            raise InputError(
+                "recommend: no vectors were given to the fit, or they predict no tags; omit them"
+            )
+        units = unit_vectors(vectors, n_docs, None if known is None else known.vectors)
+        return (self.recommender_, None) if known is None else (known, units)
 
     def _needed_recommender(self, what: str) -> TagRecommender:
         if not self.tag_names_ or self.recommender_ is None:

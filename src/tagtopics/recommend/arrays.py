@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from tagtopics.recommend.calibration import N_FEATURES, Calibration
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import HALVED_FROM, LEAST, pack, stored, unpack
 
-_PREFIX = "recommender."
+_PREFIX, _WITH_VECTORS = "recommender.", "with_vectors."
 _MATRICES = ("counts", "tags")
-_ARRAYS = ("topics", "rows", "coefficients", "own")
+_REGRESSION = ("coefficients", "own", "inverse", *Calibration._fields)
 _NONE = np.zeros(0, dtype=np.float16)
 _LARGEST = 1e9  # largest number in the arrays of a loaded recommender; those of a fit stay far below
 _WIDEST = 1e4  # largest bandwidth; that of a fit is at most a tenth
@@ -26,20 +27,31 @@ def recommender_to_arrays(recommender: TagRecommender | None) -> dict[str, Any]:
     """Return the arrays of a recommender by name; an empty dictionary for None."""
     if recommender is None:
         return {}
-    arrays = {name: getattr(recommender, name) for name in _ARRAYS} | recommender.calibration._asdict()
-    if arrays["coefficients"].size >= HALVED_FROM:
-        arrays["coefficients"] = arrays["coefficients"].astype(np.float16)  # as a fit rounded them
-    arrays["inverse"] = pack(recommender.inverse).astype(np.float16) if len(recommender.inverse) else _NONE
+    arrays = {"topics": recommender.topics, "rows": recommender.rows} | _regression_to_arrays(recommender)
     for name in _MATRICES:
         arrays |= matrix_to_arrays(getattr(recommender, name), name)
+    if (other := recommender.with_vectors) is not None:
+        more = _regression_to_arrays(other) | {"vectors": other.vectors}
+        arrays |= {_WITH_VECTORS + name: array for name, array in more.items()}
     return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def _regression_to_arrays(recommender: TagRecommender) -> dict[str, Any]:
+    coefficients, inverse = recommender.coefficients, recommender.inverse
+    if coefficients.size >= HALVED_FROM:
+        coefficients = coefficients.astype(np.float16)  # as a fit rounded them
+    arrays = {"coefficients": coefficients, "own": recommender.own} | recommender.calibration._asdict()
+    return arrays | {"inverse": pack(inverse).astype(np.float16) if len(inverse) else _NONE}
 
 
 def recommender_to_json(recommender: TagRecommender | None) -> dict[str, Any] | None:
     """Return the names and numbers of a recommender; None for None."""
     if recommender is None:
         return None
-    return {"tag_names": list(recommender.tag_names), "bandwidth": recommender.bandwidth}
+    found = {"tag_names": list(recommender.tag_names), "bandwidth": recommender.bandwidth}
+    if (other := recommender.with_vectors) is None:
+        return found
+    return found | {"with_vectors": {"bandwidth": other.bandwidth, "weight": other.vector_weight}}
 
 
 def recommender_from(
@@ -52,23 +64,41 @@ def recommender_from(
     names = description["tag_names"]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("the recommender's tag_names must be a list of strings")
+    N, T = len(own["rows"]), len(names)
+    own.setdefault("inverse", _NONE)  # of an older model
+    regression = _regression_from(description, own, T, n_topics)
+    plain = TagRecommender(
+        counts=matrix_from(own, "counts", (N, n_words)),
+        tags=matrix_from(own, "tags", (N, T)),
+        tag_names=tuple(names),
+        topics=own["topics"],
+        rows=own["rows"],
+        **regression,
+    )
+    with_vectors = description.get("with_vectors")
+    if with_vectors is None:
+        return plain
+    other = own | {name: own[_WITH_VECTORS + name] for name in (*_REGRESSION, "vectors")}
+    more = _regression_from(with_vectors, other, T, n_topics)
+    vectors, weight = other["vectors"], float(with_vectors["weight"])
+    if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != N or not 0 < weight <= 1:
+        raise InputError(f"the recommender's vectors are {vectors.dtype} {vectors.shape} of weight {weight}")
+    if not (np.abs(vectors) <= 1.001).all():
+        raise InputError("the recommender's vectors hold numbers that are not finite or too large")
+    return replace(plain, with_vectors=replace(plain, vectors=vectors, vector_weight=weight, **more))
+
+
+def _regression_from(description: Any, own: dict[str, Any], n_tags: int, n_topics: int) -> dict[str, Any]:
+    """Return the checked parts of a regression, and of what it is calibrated by, by name."""
     bandwidth = float(description["bandwidth"])
     if not 0 < bandwidth <= _WIDEST:
         raise InputError(f"the recommender's bandwidth must be above 0 and at most {_WIDEST:g}")
-    N, T = len(own["rows"]), len(names)
     if own["coefficients"].dtype == np.float16:
         own["coefficients"] = own["coefficients"].astype(np.float32)
-    own.setdefault("inverse", _NONE)  # of an older model
-    _check(own, T, n_topics)
-    return TagRecommender(
-        counts=matrix_from(own, "counts", (N, n_words)),
-        tags=matrix_from(own, "tags", (N, T)),
-        bandwidth=bandwidth,
-        calibration=Calibration(*(own[name] for name in Calibration._fields)),
-        tag_names=tuple(names),
-        inverse=unpack(own["inverse"]),
-        **{name: own[name] for name in _ARRAYS},
-    )
+    _check(own, n_tags, n_topics)
+    calibration = Calibration(*(own[name] for name in Calibration._fields))
+    parts = {"coefficients": own["coefficients"], "own": own["own"], "inverse": unpack(own["inverse"])}
+    return parts | {"bandwidth": bandwidth, "calibration": calibration}
 
 
 def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:

@@ -76,10 +76,16 @@ class TagRecommender:
     bandwidth: float  # of the kernel exp(-bandwidth (1 - similarity))
     calibration: Calibration  # from scores to probabilities, predictions and lists
     tag_names: tuple[str, ...]  # the T tags
+    vectors: Float32 | None = None  # (N, n) of length one, if they are part of the similarity
+    vector_weight: float = 0.0  # their share in it
+    with_vectors: TagRecommender | None = None  # the recommender for new documents that have vectors
 
-    def probabilities(self, counts: CSR, doc_topic: Float32) -> Float32:
-        """Return (D, T): the probability of each tag; that of all documents for one without words."""
-        parts = [likely for _, _, likely in self._batch_probabilities(counts, doc_topic)]
+    def probabilities(self, counts: CSR, doc_topic: Float32, vectors: Float32 | None = None) -> Float32:
+        """Return (D, T): the probability of each tag; that of all documents for one without words.
+
+        Vectors (D, n) of length one are needed if the recommender has vectors of its own.
+        """
+        parts = [likely for _, _, likely in self._batch_probabilities(counts, doc_topic, vectors)]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.tag_names)), dtype=np.float32)
 
     def leave_one_out(self, rows: Any) -> Float32:
@@ -97,7 +103,8 @@ class TagRecommender:
         All are compared with the training documents; `ridge.leave_one_out_scores` is faster for those that
         are in one regression. `own` (D,) is the number among the training documents, -1 for any other.
         """
-        return self._scores(ridge.documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own)
+        new = ridge.documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
+        return self._scores(new, own, None if self.vectors is None else self.vectors[own])
 
     def leave_one_out_votes(self, counts: CSR, doc_topic: Float32, own: Int64, most: int) -> ridge.Votes:
         """Return the scores by at most `most` nearest documents; arguments as in `leave_one_out_scores`."""
@@ -105,22 +112,26 @@ class TagRecommender:
         found = ridge.neighbours(new, self.index, self.bandwidth, own, most)
         return ridge.votes_of(found, self.tags)
 
-    def relate(self, counts: CSR, doc_topic: Float32, known: CSR | None) -> Float32:
+    def relate(
+        self, counts: CSR, doc_topic: Float32, known: CSR | None, vectors: Float32 | None = None
+    ) -> Float32:
         """Return (D, N): how related new documents are to the training documents.
 
         That is 1 - (1 - p)(1 - s), with p the probability that both have a tag in common and s the similarity
-        of their words and topics. `known`, CSR (D, T), are tags of the new documents; the others are
-        predicted. No tag is surer than `_SURE`, so that s orders documents with the same tags.
+        of their words, topics and vectors. `known`, CSR (D, T), are tags of the new documents; the others
+        are predicted. No tag is surer than `_SURE`, so that s orders documents with the same tags.
         """
         related = np.zeros((counts.shape[0], len(self.rows)), dtype=np.float32)
         for batch in self._batches(len(related)):
             part = sp.csr_array(counts[batch], dtype=np.float32)
-            likely = self.probabilities(part, doc_topic[batch])
+            own_vectors = None if vectors is None else vectors[batch]
+            likely = self.probabilities(part, doc_topic[batch], own_vectors)
             if known is not None:
                 likely = np.maximum(likely, known[batch].toarray())
             missed = np.exp((self.tags @ np.log1p(-np.minimum(likely, _SURE)).T).T)
-            alike = ridge.similarities(ridge.documents_of(part, doc_topic[batch]), self.index)
-            related[batch] = 1 - missed * (1 - alike)
+            new = ridge.documents_of(part, doc_topic[batch])
+            alike = ridge.similarities(new, self.index, self._cosines(own_vectors))
+            related[batch] = 1 - missed * (1 - np.maximum(alike, 0))
         return related
 
     def predict_tags(self, likely: Float32) -> Any:
@@ -140,15 +151,16 @@ class TagRecommender:
         choice: Choice,
         vocabulary: Sequence[str] = (),
         n_words: int = 0,
+        vectors: Float32 | None = None,
     ) -> list[list[Recommendation]]:
         """Return for each document its tags, most probable first; none for a document without words.
 
-        With `n_words` above 0, each has the words behind it, as in `reasons`.
+        With `n_words` above 0, each has the words behind it, as in `reasons`. Vectors as in `probabilities`.
         """
         admitted = choice.admits(self.tag_names)
         top = min(choice.top, int(admitted.sum()))
         answers: list[list[Recommendation]] = []
-        for batch, new, likely in self._batch_probabilities(counts, doc_topic):
+        for batch, new, likely in self._batch_probabilities(counts, doc_topic, vectors):
             shown = likely if admitted.all() else np.where(admitted, likely, np.float32(-1))
             for d, tags in enumerate(self.pick_tags(shown, top, choice.balanced)):
                 if batch.indptr[d] == batch.indptr[d + 1]:
@@ -170,7 +182,8 @@ class TagRecommender:
         """Return for each tag the words of one document that suggest it; none for a tag without documents.
 
         The weight of a word is its part in the mean similarity to the neighbours that carry the tag, less
-        that of all neighbours; words with a negative weight are omitted.
+        that of all neighbours; words with a negative weight are omitted. Vectors are not
+        used: neighbours are those of words and topics.
         """
         columns = np.array([self._column.get(tag, -1) for tag in tags], dtype=np.int64)
         found = iter(self._reasons(counts, doc_topic, columns[columns >= 0], vocabulary, n_words))
@@ -229,15 +242,24 @@ class TagRecommender:
         step = max(1, min(256, _BATCH_PAIRS // (2 * N_FEATURES * max(len(self.tag_names), 1))))
         return (slice(first, min(first + step, n)) for first in range(0, n, step))
 
+    def _cosines(self, vectors: Float32 | None) -> ridge.Cosines | None:
+        """Return how vectors of new documents, (D, n), enter the similarity; None without."""
+        if vectors is None or self.vectors is None:
+            return None
+        return ridge.Cosines(vectors, self.vectors, self.vector_weight)
+
     def _batch_probabilities(
-        self, counts: CSR, doc_topic: Float32
+        self, counts: CSR, doc_topic: Float32, vectors: Float32 | None
     ) -> Iterator[tuple[Any, KernelDocuments, Float32]]:
         """Yield documents in batches, each with the probabilities of all tags."""
         for batch in self._batches(counts.shape[0]):
             part = sp.csr_array(counts[batch])
             new = ridge.documents_of(part, doc_topic[batch])
             features = calibration_features(
-                self._scores(new), self.tag_docs, len(self.rows), self._cooccurrence
+                self._scores(new, None, None if vectors is None else vectors[batch]),
+                self.tag_docs,
+                len(self.rows),
+                self._cooccurrence,
             )
             likely = probabilities(features, self.calibration.weights)
             likely[np.diff(part.indptr) == 0] = self.tag_docs / len(self.rows)
@@ -248,12 +270,13 @@ class TagRecommender:
         new = ridge.documents_of(sp.csr_array(self.counts[own]), self.topics[own])
         truth = self.tags[own].toarray() > 0
         n_docs = self.tag_docs - truth
-        return calibration_features(
-            self._scores(new, own), n_docs, len(self.rows) - 1, self._cooccurrence
-        ), truth
+        scores = self._scores(new, own, None if self.vectors is None else self.vectors[own])
+        return calibration_features(scores, n_docs, len(self.rows) - 1, self._cooccurrence), truth
 
     @single_thread()
-    def _scores(self, new: KernelDocuments, own: Int64 | None = None) -> Float32:
+    def _scores(
+        self, new: KernelDocuments, own: Int64 | None = None, vectors: Float32 | None = None
+    ) -> Float32:
         """Return (D, T): what the ridge predicts; `own` are numbers of training documents, -1 for others."""
         share = (self.tag_docs / len(self.rows)).astype(np.float32)
         if not len(self.own):
@@ -261,7 +284,7 @@ class TagRecommender:
             return np.asarray(votes.table.toarray() + votes.rest[:, np.newaxis] * share, dtype=np.float32)
         known = np.zeros(0, dtype=np.int64) if own is None else np.flatnonzero(own >= 0)
         own_rows = known if own is None else own[known]
-        kernel = ridge.kernel_of(new, self.index, self.bandwidth)
+        kernel = ridge.kernel_of(new, self.index, self.bandwidth, self._cosines(vectors))
         if len(self.inverse):
             weights = np.concatenate([kernel @ self.inverse, self.inverse[own_rows]])
             products = weights @ self.tags - weights.sum(1, keepdims=True) * share
@@ -280,11 +303,13 @@ def fit_recommender(
     tag_names: tuple[str, ...],
     seed: int = 0,
     on_progress: Callable[[float], None] = lambda share: None,
+    vectors: Float32 | None = None,
 ) -> TagRecommender:
     """Train a recommender on counts (D, W) and tags (D, T); a weight below 1.2e-38 is no word.
 
     Topic proportions (D, K) are inferred with tags hidden, as those of new documents will be. The seed is for
-    drawing documents where there are many. `on_progress` is called with the share of the work done.
+    drawing documents where there are many. `on_progress` is called with the share of the work done. Vectors
+    (D, n) of length one train a second recommender, `with_vectors`, if they help to predict tags.
     """
     counts = ridge.at_least(counts, ridge.LEAST)
     used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
@@ -300,22 +325,57 @@ def fit_recommender(
     carried.data[:] = 1
     bandwidth = ridge.bandwidth_of(counts, theta, _draw(generator, len(used), _PAIRS_FOR_WIDTH))
     T = len(tag_names)
-    coefficients, own = np.zeros((0, T), dtype=np.float32), np.zeros(0, dtype=np.float32)
-    inverse, (n_coefficients, n_inverse) = np.zeros((0, 0), dtype=np.float32), ridge.stored(len(used), T)
-    if n_coefficients:
-        coefficients, own = ridge.fit_coefficients(counts, carried, theta, bandwidth, generator)
-    elif n_inverse:
-        inverse, own = ridge.fit_inverse(ridge.documents_of(counts, theta), bandwidth)
-    on_progress(0.5)
+    none = (
+        np.zeros((0, T), dtype=np.float32),
+        np.zeros((0, 0), dtype=np.float32),
+        np.zeros(0, dtype=np.float32),
+    )
     unset = Calibration(np.zeros(N_FEATURES), np.ones(T), np.full(T, 0.5))
-    parts = (coefficients, inverse, own, bandwidth)
-    trained = TagRecommender(counts, theta, carried, used, *parts, unset, tag_names)
-    most = _CALIBRATED_DOCS if len(own) else _CALIBRATED_BY_NEIGHBOURS
-    sample = _draw(generator, len(used), min(most, _CALIBRATED_PAIRS // T + 1))
+    blank = TagRecommender(counts, theta, carried, used, *none, bandwidth, unset, tag_names)
     try:
-        return replace(trained, calibration=_calibrate(trained, sample, on_progress))
+        trained = _train(blank, generator, on_progress)
+        if vectors is None or not len(trained.own):  # the nearest documents are those of the words
+            return trained
+        return replace(trained, with_vectors=_train_with_vectors(blank, vectors[used], generator))
     finally:
         on_progress(1.0)  # also if it failed
+
+
+def _train_with_vectors(
+    blank: TagRecommender, vectors: Float32, generator: np.random.Generator
+) -> TagRecommender | None:
+    """Return a recommender that uses the vectors (N, n) of its documents; None if they predict no tags."""
+    some = _draw(generator, len(vectors), _sample_size(_CALIBRATED_DOCS, len(blank.tag_names)))
+    docs = ridge.documents_of(sp.csr_array(blank.counts[some]), blank.topics[some])
+    weight, bandwidth = ridge.choose_vector_weight(docs, blank.tags[some], vectors[some])
+    if not weight:
+        return None
+    return _train(replace(blank, vectors=vectors, vector_weight=weight, bandwidth=bandwidth), generator)
+
+
+def _train(
+    blank: TagRecommender,
+    generator: np.random.Generator,
+    on_progress: Callable[[float], None] = lambda share: None,
+) -> TagRecommender:
+    """Return a recommender with coefficients, or the inverse of the kernel, and calibration."""
+    (N, T), cosines, trained = blank.tags.shape, blank._cosines(blank.vectors), blank
+    n_coefficients, n_inverse = ridge.stored(N, T)
+    if n_coefficients:
+        data = blank.counts, blank.tags, blank.topics, blank.bandwidth
+        coefficients, own = ridge.fit_coefficients(*data, generator, cosines)
+        trained = replace(blank, coefficients=coefficients, own=own)
+    elif n_inverse:
+        inverse, own = ridge.fit_inverse(blank.index, blank.bandwidth, cosines)
+        trained = replace(blank, inverse=inverse, own=own)
+    on_progress(0.5)
+    most = _CALIBRATED_DOCS if len(trained.own) else _CALIBRATED_BY_NEIGHBOURS
+    sample = _draw(generator, N, _sample_size(most, T))
+    return replace(trained, calibration=_calibrate(trained, sample, on_progress))
+
+
+def _sample_size(most: int, n_tags: int) -> int:
+    return min(most, _CALIBRATED_PAIRS // n_tags + 1)
 
 
 def _calibrate(

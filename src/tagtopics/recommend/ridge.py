@@ -28,6 +28,9 @@ _LARGEST_TABLE, _LARGEST_INVERSE = 1 << 26, 1 << 27
 # Coefficients from which they are rounded to half precision, and saved in it: decision 230.
 HALVED_FROM = 1 << 23
 _CELLS = 1 << 22  # scores in memory at a time
+# Shares of the vectors in the similarity, and by how many standard errors one must be better than none.
+_VECTOR_WEIGHTS, _CERTAIN = (0.0, 0.2, 0.4, 0.6), 3.0
+_RANKS = 20  # tags of a document by which weights are compared
 NEIGHBOURS = 200  # training documents that a document is regressed on: decision 230
 # Smallest weight or share of a word that counts. One over a smaller one may be infinite, and the mean of two
 # shares that round to zero is not a number.
@@ -46,6 +49,14 @@ class Votes(NamedTuple):
 
     table: Any  # CSR (D, T)
     rest: Float64  # (D,) times the share of all documents that carry the tag
+
+
+class Cosines(NamedTuple):
+    """What vectors add to the similarity of documents: their cosine, with a weight from 0 to 1."""
+
+    new: Float32  # (D, n) of length one
+    known: Float32  # (N, n) likewise, of the index
+    weight: float
 
 
 def documents_of(counts: Any, doc_topic: Float32) -> KernelDocuments:
@@ -123,18 +134,27 @@ def votes_of(found: Neighbours, tags: Any) -> Votes:
     return Votes(table, 1 - weights.sum(1, dtype=np.float64))
 
 
-def similarities(new: KernelDocuments, index: KernelDocuments) -> Float32:
-    """Return (D, N), from 0 to 1: how similar words and topics of new documents and of the index are."""
+def similarities(new: KernelDocuments, index: KernelDocuments, cosines: Cosines | None = None) -> Float32:
+    """Return (D, N): how similar words and topics of new documents and of the index are, from 0 to 1.
+
+    Cosines may be negative; so may similarities then.
+    """
     D, N = len(new.topics), len(index.topics)
     alike = np.empty((D, N), dtype=np.float32)
     if D:
         run_ranges(loops.compare, np.arange(D + 1), N, new, index, TOPIC_WEIGHT, alike)
+    if cosines is not None:
+        alike *= np.float32(1 - cosines.weight)
+        with single_thread():
+            alike += np.float32(cosines.weight) * (cosines.new @ cosines.known.T)
     return alike
 
 
-def kernel_of(new: KernelDocuments, index: KernelDocuments, bandwidth: float) -> Float32:
+def kernel_of(
+    new: KernelDocuments, index: KernelDocuments, bandwidth: float, cosines: Cosines | None = None
+) -> Float32:
     """Return (D, N): exp(-bandwidth (1 - similarity)) of new documents and those of the index."""
-    alike = similarities(new, index)
+    alike = similarities(new, index, cosines)
     alike -= 1
     alike *= np.float32(bandwidth)
     return np.exp(alike, out=alike)
@@ -177,13 +197,16 @@ def stored(n_docs: int, n_tags: int) -> tuple[int, int]:
 
 
 @single_thread()
-def fit_inverse(docs: KernelDocuments, bandwidth: float) -> tuple[Float32, Float32]:
+def fit_inverse(
+    docs: KernelDocuments, bandwidth: float, cosines: Cosines | None = None
+) -> tuple[Float32, Float32]:
     """Return C, the inverse of K + ridge I, (N, N), in half precision, and `own` of a recommender.
 
     The regression predicts k C Y from the kernel k (D, N) of new documents: where tags are more than
     documents, C is smaller than the coefficients C Y.
     """
-    inverse, _ = lapack.spotri(_factorise(kernel_of(docs, docs, bandwidth)), lower=1, overwrite_c=1)
+    kernel = kernel_of(docs, docs, bandwidth, cosines)
+    inverse, _ = lapack.spotri(_factorise(kernel), lower=1, overwrite_c=1)
     C = unpack(pack(inverse.T).astype(np.float16))
     return C, _own_parts(np.diag(C))
 
@@ -205,7 +228,12 @@ def unpack(rows: Any) -> Float32:
 
 @single_thread()
 def fit_coefficients(
-    counts: Any, tags: Any, theta: Float32, bandwidth: float, generator: np.random.Generator
+    counts: Any,
+    tags: Any,
+    theta: Float32,
+    bandwidth: float,
+    generator: np.random.Generator,
+    cosines: Cosines | None = None,
 ) -> tuple[Float32, Float32]:
     """Return `coefficients` and `own` of a recommender.
 
@@ -218,7 +246,8 @@ def fit_coefficients(
     order = generator.permutation(N)
     for rows in (np.sort(order[first::n_parts]) for first in range(n_parts)):
         docs = documents_of(sp.csr_array(counts[rows]), theta[rows])
-        kernel = kernel_of(docs, docs, bandwidth)
+        own_cosines = cosines and cosines._replace(new=cosines.new[rows], known=cosines.known[rows])
+        kernel = kernel_of(docs, docs, bandwidth, own_cosines)
         solution, own[rows] = solve_part(kernel, tags[rows].toarray() - share)
         solution /= n_parts
         coefficients[rows] = solution if N * T < HALVED_FROM else solution.astype(np.float16)
@@ -250,6 +279,36 @@ def leave_one_out_best(coefficients: Float32, own: Float32, tags: CSR, docs: Int
         found = np.where(np.take_along_axis(scores, best, axis=1) > 0, best, -1)
         places[first : first + step, : best.shape[1]] = found
     return places
+
+
+@single_thread()
+def choose_vector_weight(docs: KernelDocuments, tags: CSR, vectors: Float32) -> tuple[float, float]:
+    """Return the weight of vectors (N, n) in the similarity of N documents, and the bandwidth with it.
+
+    That is the weight with which `leave_one_out_scores` rank tags best; 0 unless it is certainly better than
+    no vectors. Squared errors are no measure: calibration corrects the size of scores, not their order.
+    """
+    words, cosines, gains, widths = similarities(docs, docs), vectors @ vectors.T, [], []
+    carried = tags.toarray() > 0
+    targets = carried - carried.mean(0, dtype=np.float32)
+    for weight in map(np.float32, _VECTOR_WEIGHTS):
+        distance = 1 - ((1 - weight) * words + weight * cosines)
+        widths.append(1.0 / max(float(distance.mean(dtype=np.float64)), 1e-3))
+        coefficients, own = solve_part(np.exp(np.float32(-widths[-1]) * distance), targets)
+        gains.append(_ranking_gains(leave_one_out_scores(coefficients, own[:, np.newaxis], carried), carried))
+    best = int(np.argmax(np.sum(gains, axis=1)))
+    more = gains[best] - gains[0]
+    if not more.sum() > _CERTAIN * np.sqrt(len(more)) * more.std():
+        best = 0
+    return _VECTOR_WEIGHTS[best], widths[best]
+
+
+def _ranking_gains(scores: Float32, carried: Bool) -> Float64:
+    """Return the nDCG of the first tags of each document, (D,), given scores (D, T)."""
+    first = largest_in_rows(scores, _RANKS)
+    discounts = 1 / np.log2(np.arange(2, first.shape[1] + 2))
+    ideal = np.concatenate([[0.0], np.cumsum(discounts)])[np.minimum(carried.sum(1), len(discounts))]
+    return np.asarray(np.take_along_axis(carried, first, axis=1) @ discounts / np.maximum(ideal, 1e-9))
 
 
 def bandwidth_of(counts: Any, theta: Float32, some: Int64) -> float:

@@ -107,20 +107,27 @@ class TagNames:
         return replace(self, thesaurus=thesaurus, counts=counts)
 
     def candidates(
-        self, recommender: TagRecommender, counts: Any, doc_topic: Any, texts: Sequence[str]
+        self,
+        recommender: TagRecommender,
+        counts: Any,
+        doc_topic: Any,
+        texts: Sequence[str],
+        vectors: Any = None,
     ) -> Iterator[Candidates]:
         """Yield for each of D documents the tags it may need; none if it has neither known word nor name.
 
         Args:
-            recommender: the one that the weights were fitted with.
+            recommender: the one that the weights were fitted with, or its `with_vectors`.
             counts: CSR (D, W) in the columns of the model.
             doc_topic: (D, K) topic proportions, tags hidden.
             texts: of the documents.
+            vectors: of the documents, if the recommender needs them.
         """
         for first in range(0, len(texts), _BATCH):
             part = slice(first, first + _BATCH)
             batch = [unicodedata.normalize("NFC", text) for text in texts[part]]
-            likely = recommender.probabilities(sp.csr_array(counts[part]), doc_topic[part])
+            own_vectors = None if vectors is None else vectors[part]
+            likely = recommender.probabilities(sp.csr_array(counts[part]), doc_topic[part], own_vectors)
             matches, occurs = self.index.find(batch)
             found = group_matches(matches, len(self.tags))
             rows = pair_features(self._names, found, occurs, title_lengths(batch), likely, None)
