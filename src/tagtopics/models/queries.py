@@ -321,11 +321,9 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         if vectors is None:
             return self.recommender_, None
+        if self.recommender_.vector_weight is None:
+            raise InputError("recommend: the recommender was trained without vectors; omit them")
         known = self.recommender_.with_vectors
-        if known is None and self.vector_strength_ is None:
-            raise InputError(
-                "recommend: no vectors were given to the fit, or they predict no tags; omit them"
-            )
         units = unit_vectors(vectors, n_docs, None if known is None else known.vectors)
         return (self.recommender_, None) if known is None else (known, units)
 

@@ -49,9 +49,10 @@ def recommender_to_json(recommender: TagRecommender | None) -> dict[str, Any] | 
     if recommender is None:
         return None
     found = {"tag_names": list(recommender.tag_names), "bandwidth": recommender.bandwidth}
-    if (other := recommender.with_vectors) is None:
+    if recommender.vector_weight is None:
         return found
-    return found | {"with_vectors": {"bandwidth": other.bandwidth, "weight": other.vector_weight}}
+    other = {"bandwidth": recommender.with_vectors.bandwidth} if recommender.with_vectors else {}
+    return found | {"vectors": {"weight": recommender.vector_weight} | other}
 
 
 def recommender_from(
@@ -75,17 +76,19 @@ def recommender_from(
         rows=own["rows"],
         **regression,
     )
-    with_vectors = description.get("with_vectors")
-    if with_vectors is None:
+    if (of_vectors := description.get("vectors")) is None:
+        return plain
+    weight = float(of_vectors["weight"])
+    plain = replace(plain, vector_weight=weight)
+    if not weight:
         return plain
     other = own | {name: own[_WITH_VECTORS + name] for name in (*_REGRESSION, "vectors")}
-    more = _regression_from(with_vectors, other, T, n_topics)
-    vectors, weight = other["vectors"], float(with_vectors["weight"])
+    more, vectors = _regression_from(of_vectors, other, T, n_topics), other["vectors"]
     if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != N or not 0 < weight <= 1:
         raise InputError(f"the recommender's vectors are {vectors.dtype} {vectors.shape} of weight {weight}")
     if not (np.abs(vectors) <= 1.001).all():
         raise InputError("the recommender's vectors hold numbers that are not finite or too large")
-    return replace(plain, with_vectors=replace(plain, vectors=vectors, vector_weight=weight, **more))
+    return replace(plain, with_vectors=replace(plain, vectors=vectors, **more))
 
 
 def _regression_from(description: Any, own: dict[str, Any], n_tags: int, n_topics: int) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class TagRecommender:
     calibration: Calibration  # from scores to probabilities, predictions and lists
     tag_names: tuple[str, ...]  # the T tags
     vectors: Float32 | None = None  # (N, n) of length one, if they are part of the similarity
-    vector_weight: float = 0.0  # their share in it
+    vector_weight: float | None = None  # their share in it; 0 if they predict no tags, None if there are none
     with_vectors: TagRecommender | None = None  # the recommender for new documents that have vectors
 
     def probabilities(self, counts: CSR, doc_topic: Float32, vectors: Float32 | None = None) -> Float32:
@@ -246,7 +246,7 @@ class TagRecommender:
         """Return how vectors of new documents, (D, n), enter the similarity; None without."""
         if vectors is None or self.vectors is None:
             return None
-        return ridge.Cosines(vectors, self.vectors, self.vector_weight)
+        return ridge.Cosines(vectors, self.vectors, self.vector_weight or 0.0)
 
     def _batch_probabilities(
         self, counts: CSR, doc_topic: Float32, vectors: Float32 | None
@@ -334,9 +334,10 @@ def fit_recommender(
     blank = TagRecommender(counts, theta, carried, used, *none, bandwidth, unset, tag_names)
     try:
         trained = _train(blank, generator, on_progress)
-        if vectors is None or not len(trained.own):  # the nearest documents are those of the words
+        if vectors is None:
             return trained
-        return replace(trained, with_vectors=_train_with_vectors(blank, vectors[used], generator))
+        more = _train_with_vectors(blank, vectors[used], generator) if len(trained.own) else None
+        return replace(trained, vector_weight=more.vector_weight if more else 0.0, with_vectors=more)
     finally:
         on_progress(1.0)  # also if it failed
 
