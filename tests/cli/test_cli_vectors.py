@@ -1,4 +1,4 @@
-"""`tagtopics fit --vectors`: a file of vectors, checked before the fit."""
+"""`--vectors`: files of vectors for `fit`, `recommend` and `related`."""
 
 from __future__ import annotations
 
@@ -62,3 +62,26 @@ def test_vectors_need_a_file_and_a_plain_fit(corpus: Path, tmp_path: Path) -> No
         result = run("fit", *arguments, "--vectors", vectors, "--out", tmp_path / "m.tt")
         assert result.code == 2
         assert "--vectors needs a plain fit in memory" in " ".join(result.err.split())
+
+
+@pytest.mark.parametrize("command", ["recommend", "related"])
+def test_questions_with_vectors(command: str, corpus: Path, tmp_path: Path) -> None:
+    vectors = tmp_path / "parity.npy"
+    np.save(vectors, np.tile(np.eye(2), (9, 1)))  # tells "odd" and "even", which words do not
+    fit = ("fit", corpus, "--topics", 3, "--min-df", 1, "--seed", 0, "--out", tmp_path / "m.tt")
+    assert run(*fit, "--vectors", vectors).code == 0
+    question = (command, tmp_path / "m.tt", corpus, "--json")
+    found = run(*question, "--vectors", vectors).json()
+    assert len(found["documents"]) == len(ROWS)
+    assert found != run(*question).json()
+    for given, message in (
+        (tmp_path / "none.npy", "No such file"),
+        (save(tmp_path, np.eye(2)), "not one row"),
+    ):
+        result = run(*question, "--vectors", given)
+        assert result.code == 2
+        assert message in " ".join(result.err.split())
+    assert run(*fit).code == 0
+    refused = run(*question, "--vectors", vectors)
+    assert refused.code == 2
+    assert "trained without vectors; omit them" in " ".join(refused.err.split())

@@ -83,7 +83,9 @@ def prepare(place: Path) -> list[str]:
     }
     for name, (model, documents) in models.items():
         model.fit(documents).save(place / f"{name}.tt", corpus=documents)
-    return ["ttm"] * 6 + ["names"] * 4 + list(models)
+    told = np.eye(plain.n_tags)[[plain.tags.indices[start] for start in plain.tags.indptr[:-1]]]
+    tt.TTM(3, **options).fit(plain, vectors=told).save(place / "vectors.tt", corpus=plain)
+    return ["ttm"] * 6 + ["names"] * 4 + ["vectors"] * 4 + list(models)
 
 
 def ask(folder: Path) -> None:
@@ -95,6 +97,10 @@ def ask(folder: Path) -> None:
     assert np.isfinite(model.transform(some)).all()
     if model.recommender_ is not None:
         assert np.isfinite(model.tag_probabilities(some)).all()
+        if model.recommender_.with_vectors is not None:
+            vectors = model.recommender_.with_vectors.vectors[:5]
+            assert np.isfinite(model.tag_probabilities(some, vectors=vectors)).all()
+            model.related(some, 3, vectors=vectors)
         for found in (model.recommend(some, top=3), model.recommend_with_reasons(some, top=3)):
             assert all(0 <= tag.probability <= 1 for tags in found for tag in tags)
         if model.names_ is None:

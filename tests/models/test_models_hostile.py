@@ -71,6 +71,10 @@ def _bandwidth(value: float) -> Callable[[Any, Any], None]:
     return lambda description, arrays: description["recommender"].update(bandwidth=value)
 
 
+def _weight(value: Any) -> Callable[[Any, Any], None]:
+    return lambda description, arrays: description["recommender"]["vectors"].update(weight=value)
+
+
 def _times(name: str, value: float) -> Callable[[Any, Any], None]:
     return lambda description, arrays: arrays.update(
         {name: (arrays[name] * value).astype(arrays[name].dtype)}
@@ -104,6 +108,30 @@ def test_values_that_would_overflow_or_fail_later_are_refused(
     model.save(tmp_path / "m.tt")
     changed(tmp_path / "m.tt", lambda description, arrays: None)
     tt.load(tmp_path / "m.tt")
+    changed(tmp_path / "m.tt", change)
+    with pytest.raises(tt.InputError, match=message):
+        tt.load(tmp_path / "m.tt")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_weight(-0.2), "vectors are float32 .* of weight -0.2"),
+        (_weight(float("nan")), "vectors are float32 .* of weight nan"),
+        (_times("recommender.with_vectors.vectors", 3), "vectors hold numbers that are not finite or too"),
+        (_times("recommender.with_vectors.vectors", np.nan), "vectors hold numbers that are not finite"),
+        (_times("recommender.with_vectors.coefficients", np.nan), "coefficients holds numbers that are not"),
+        (lambda _, arrays: arrays.pop("recommender.with_vectors.own"), "damaged"),
+        (lambda description, _: description["recommender"]["vectors"].pop("bandwidth"), "damaged"),
+    ],
+)
+def test_damaged_vectors_of_a_recommender_are_refused(
+    corpus: tt.Corpus, tmp_path: Path, change: Callable[[Any, Any], None], message: str
+) -> None:
+    model = tt.LDA(3, max_iter=2, random_state=0, n_jobs=1).fit(corpus, vectors=corpus.tags.toarray())
+    assert model.recommender_ is not None
+    assert model.recommender_.with_vectors is not None
+    model.save(tmp_path / "m.tt")
     changed(tmp_path / "m.tt", change)
     with pytest.raises(tt.InputError, match=message):
         tt.load(tmp_path / "m.tt")
