@@ -83,8 +83,10 @@ def prepare(place: Path) -> list[str]:
     }
     for name, (model, documents) in models.items():
         model.fit(documents).save(place / f"{name}.tt", corpus=documents)
-    told = np.eye(plain.n_tags)[[plain.tags.indices[start] for start in plain.tags.indptr[:-1]]]
-    tt.TTM(3, **options).fit(plain, vectors=told).save(place / "vectors.tt", corpus=plain)
+    told = tt.TTM(3, **options).fit(plain, vectors=plain.tags.toarray())
+    assert told.recommender_ is not None
+    assert told.recommender_.with_vectors is not None
+    told.save(place / "vectors.tt", corpus=plain)
     return ["ttm"] * 6 + ["names"] * 4 + ["vectors"] * 4 + list(models)
 
 
