@@ -291,7 +291,10 @@ def test_no_fit_is_started_on_a_full_disk(
     assert "free some space" in capsys.readouterr().err
 
 
-def test_the_space_of_a_fit_is_not_underestimated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("more", [(), ("--vectors", "c.npy")])
+def test_the_space_of_a_fit_is_not_underestimated(
+    more: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The topics are saved before the recommender is trained, and the whole model then beside them."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
@@ -300,7 +303,9 @@ def test_the_space_of_a_fit_is_not_underestimated(tmp_path: Path, monkeypatch: p
         {"text": " ".join(rng.choice(words, 40)), "tags": rng.choice(tags, 3, replace=False).tolist()}
         for _ in range(300)
     ]
-    tt.write_jsonl(tt.read_corpus(rows), "c.jsonl")
+    corpus = tt.read_corpus(rows)
+    tt.write_jsonl(corpus, "c.jsonl")
+    np.save("c.npy", corpus.tags.toarray())
     written, needed = [], []
 
     def watched(folder: Path, target: Path) -> None:
@@ -310,8 +315,10 @@ def test_the_space_of_a_fit_is_not_underestimated(tmp_path: Path, monkeypatch: p
     put_in_place = files._put_in_place
     monkeypatch.setattr(files, "_put_in_place", watched)
     monkeypatch.setattr("tagtopics.cli.fit.check_space", lambda path, n_bytes: needed.append(n_bytes))
-    assert command("fit", "c.jsonl", "--topics", "5", "--iterations", "2", "--out", "m.tt") == 0
+    assert command("fit", "c.jsonl", "--topics", "5", "--iterations", "2", "--out", "m.tt", *more) == 0
     topics, whole = written
+    recommender: Any = tt.load("m.tt").recommender_
+    assert bool(recommender.with_vectors) == bool(more)
     assert whole > 1.5 * topics
     assert topics + whole < needed[0] < 3 * (topics + whole)
 

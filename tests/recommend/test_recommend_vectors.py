@@ -183,3 +183,16 @@ def test_weights_depend_on_what_vectors_predict(planted: Planted, model: Any) ->
     shuffled = np.random.default_rng(2).permutation(vectors)
     assert ridge.choose_vector_weight(docs, tags, shuffled)[0] == 0
     assert ridge.choose_vector_weight(docs, tags, np.zeros_like(vectors))[0] == 0
+
+
+def test_an_audit_uses_the_vectors_of_the_model(planted: Planted) -> None:
+    wrong = [["t1"] if tags == ["t0"] else ["t0"] for tags in planted.tags[:15]]
+    corpus = tt.read_corpus(planted.counts[:N_TRAIN], tags=wrong + planted.tags[15:N_TRAIN])
+    model = tt.LDA(3, random_state=0, max_iter=5).fit_topics(corpus)
+
+    def n_found(vectors: Any) -> int:
+        model.fit_recommender(corpus, vectors=vectors)
+        found = tt.audit(model, corpus, kinds=("doubtful",), min_score=0.0)[:15]
+        return len({one.document for one in found} & set(corpus.ids[:15]))
+
+    assert n_found(planted.vectors[:N_TRAIN]) > 9 > 6 > n_found(None)

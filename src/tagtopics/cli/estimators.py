@@ -67,24 +67,29 @@ def build_model(options: ModelOptions) -> TopicModel:
     return model
 
 
-def model_bytes(model: TopicModel, corpus: Corpus, keep: bool, recommender: bool = True) -> int:
+def model_bytes(
+    model: TopicModel, corpus: Corpus, keep: bool, recommender: bool = True, vectors: Any = None
+) -> int:
     """Return roughly how many bytes of disk a fit needs at most, with the documents if they are kept.
 
-    The topics are saved first; then the model with its recommender is written beside them.
+    The topics are saved first; then the model with its recommender is written beside them. With vectors, that
+    has two regressions.
     """
     import numpy as np
 
     from tagtopics.recommend.recommender import recommender_bytes
 
     K, (D, W), T = model.count_topics(corpus.n_tags), corpus.counts.shape, corpus.n_tags
-    topics: int = 4 * K * (W + D + 4 * T)
+    of_vectors: int = 4 * getattr(vectors, "size", 0)
+    topics: int = 4 * K * (W + D + 4 * T) + of_vectors
     if name_of_model(model) == "ttm":  # words of tags
         topics += 8 * min(W * T, int(np.diff(corpus.counts.indptr) @ np.diff(corpus.tags.indptr)))
     if keep:
         topics += 8 * (corpus.counts.nnz + corpus.tags.nnz) + sum(map(len, corpus.texts or ()))
     if not (recommender and T):
         return int(topics)
-    return int(2 * topics + recommender_bytes(D, T, K) + 8 * (corpus.counts.nnz + corpus.tags.nnz))
+    trained = recommender_bytes(D, T, K) * (2 if of_vectors else 1) + of_vectors
+    return int(2 * topics + trained + 8 * (corpus.counts.nnz + corpus.tags.nnz))
 
 
 _FACTORS = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")  # of the Markov model alone

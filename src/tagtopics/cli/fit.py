@@ -97,7 +97,7 @@ def command(
             documents = named_documents(documents, tag_names)
         _note_sizes(estimator, documents)
         clock.begin("start")
-        check_space(target, model_bytes(estimator, documents, keep, recommender))
+        check_space(target, model_bytes(estimator, documents, keep, recommender, rows))
         checkpoints, start = _checkpoint(estimator, documents, scale)
         callbacks = [clock, *progress_bar(output), *checkpoints]
         if journal is not None:

@@ -131,7 +131,8 @@ def _recommender_for(
 ) -> TagRecommender | None:
     """Return a recommender trained on exactly these documents and tags: that of the model, or a new one.
 
-    None if no document has words and tags.
+    If that of the model has vectors of all documents with words, they are used. None if no document has words
+    and tags.
     """
     own = model.recommender_
     usable = (np.diff(counts.indptr) > 0) & (np.diff(corpus.tags.indptr) > 0)
@@ -140,7 +141,8 @@ def _recommender_for(
         if not len(rows) or rows[-1] < corpus.n_docs:
             same = abs(counts[rows] - own.counts), abs(corpus.tags[rows] - own.tags)
             if all(part.sum() == 0 for part in same):
-                return own
+                complete = len(own.coefficients) and len(rows) == np.count_nonzero(np.diff(counts.indptr))
+                return (complete and own.with_vectors) or own
     if not usable.any():
         return None
     with thread_limit(model.n_jobs):
