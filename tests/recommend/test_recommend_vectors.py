@@ -196,3 +196,23 @@ def test_an_audit_uses_the_vectors_of_the_model(planted: Planted) -> None:
         return len({one.document for one in found} & set(corpus.ids[:15]))
 
     assert n_found(planted.vectors[:N_TRAIN]) > 9 > 6 > n_found(None)
+
+
+@pytest.mark.parametrize("form", ["coefficients", "inverse"])
+def test_same_bits_at_any_number_of_threads(
+    form: str, planted: Planted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if form == "inverse":
+        monkeypatch.setattr(ridge, "_LARGEST_TABLE", 1)
+    answers, related = [], []
+    for n_jobs in (1, 2, 3):
+        model = tt.LDA(3, random_state=0, max_iter=5, n_jobs=n_jobs)
+        model.fit(planted.counts[:N_TRAIN], planted.tags[:N_TRAIN], vectors=planted.vectors[:N_TRAIN])
+        assert model.recommender_ is not None
+        assert model.recommender_.vector_weight
+        new, vectors = planted.counts[N_TRAIN:], planted.vectors[N_TRAIN:]
+        answers.append(model.tag_probabilities(new, vectors=vectors))
+        related.append(model.related(new, vectors=vectors))
+    for answer, found in zip(answers, related, strict=True):
+        np.testing.assert_array_equal(answer, answers[0])
+        assert found == related[0]
