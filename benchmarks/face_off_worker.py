@@ -49,6 +49,11 @@ class Data(NamedTuple):
 
         return CountVectorizer(vocabulary=self.words, token_pattern=r"\S+", lowercase=False)
 
+    def columns(self, words: Any) -> Any:
+        """Return the columns of words."""
+        column = {word: w for w, word in enumerate(self.words)}
+        return np.array([column[word] for word in words])
+
     def model(self) -> Any:
         """Return the sentence encoder."""
         from sentence_transformers import SentenceTransformer
@@ -165,7 +170,7 @@ def key_nmf(data: Data) -> Found:
 
     model = KeyNMF(data.topics, encoder=data.model(), vectorizer=data.vectorizer(), random_state=data.seed)
     shares = model.fit_transform(data.texts, embeddings=data.vectors)
-    return Found(best(model.components_), shares.argmax(1))
+    return Found(data.columns(model.get_vocab())[best(model.components_)], shares.argmax(1))
 
 
 def s3(data: Data) -> Found:
@@ -176,7 +181,8 @@ def s3(data: Data) -> Found:
         data.topics, encoder=data.model(), vectorizer=data.vectorizer(), random_state=data.seed
     )
     shares = model.fit_transform(data.texts, embeddings=data.vectors)
-    return Found(best(model.components_), np.asarray(shares).argmax(1))
+    columns = data.columns(model.get_vocab())
+    return Found(columns[best(model.components_)], np.asarray(shares).argmax(1))
 
 
 SYSTEMS: dict[str, Callable[[Data], Found]] = {

@@ -28,12 +28,13 @@ SECONDS = 60
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 7, 10**8])
 def test_ranges_cover_every_item_once(n_jobs: int) -> None:
-    seen = np.zeros(5000, dtype=int)
+    seen, end = np.zeros(5000, dtype=int), time.monotonic() + SECONDS
     names = set()
 
     def kernel(first: int, last: int, step: int) -> None:
-        time.sleep(0.001)
         names.add(threading.current_thread().name)
+        while n_jobs > 1 and len(names) < 2 and time.monotonic() < end:  # until another thread has begun
+            time.sleep(0.001)
         seen[first:last] += step
 
     with thread_limit(n_jobs):

@@ -68,6 +68,10 @@ _MARKUP = (
 _REFERENCE = re.compile(r"(?::[\w:]+:)?`?~?([A-Za-z_][\w.]*)`?(?:\(\))?")
 
 
+# Modules of classes that scikit-learn has only after an import of `sklearn.experimental`, maybe elsewhere.
+_EXPERIMENTAL = ("sklearn.model_selection._search_successive_halving", "sklearn.impute._iterative")
+
+
 def docstring_recipe() -> TextRecipe:
     """Return the recipe: words of at least three letters, in at least three documents."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -245,7 +249,13 @@ def _describe(value: Any, name: str, module: str) -> PublicObject | None:
     kind = _kind(value)
     home = getattr(value, "__module__", None) or module
     foreign = kind != "ufunc" and home.partition(".")[0] != module.partition(".")[0]
-    if kind is None or foreign or not isinstance(docstring, str) or not docstring.strip():
+    if (
+        kind is None
+        or foreign
+        or home in _EXPERIMENTAL
+        or not isinstance(docstring, str)
+        or not docstring.strip()
+    ):
         return None
     cls = value if isinstance(value, type) else type(value)
     is_plain = kind in {"function", "ufunc"}

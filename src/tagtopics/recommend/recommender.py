@@ -122,7 +122,7 @@ class TagRecommender:
         are predicted. No tag is surer than `_SURE`, so that s orders documents with the same tags.
         """
         related = np.zeros((counts.shape[0], len(self.rows)), dtype=np.float32)
-        for batch in self._batches(len(related)):
+        for batch in (slice(d, d + 1) for d in range(len(related))):  # bits do not depend on other documents
             part = sp.csr_array(counts[batch], dtype=np.float32)
             own_vectors = None if vectors is None else vectors[batch]
             likely = self.probabilities(part, doc_topic[batch], own_vectors)
