@@ -81,13 +81,6 @@ def test_shuffled_tags_have_none_if_any_further_component_helps(n_topics: int) -
     assert settings.known == settings.hidden
 
 
-def test_tags_inferred_from_few_words_count_little(planted: Planted) -> None:
-    hidden = planted.model.settings_.hidden
-    prior = hidden.flat + hidden.base
-    trust = planted.model._trust(np.array([0.0, prior, 4 * prior, 400 * prior]))
-    np.testing.assert_allclose(trust, [0, 1 / 65, 0.5, 1], atol=1e-4)
-
-
 @pytest.mark.parametrize("seen", [0.0, 0.05, 0.8])
 def test_known_tags_that_tell_something_predict_words(planted: Planted, seen: float) -> None:
     hidden = planted.model.perplexity(planted.test, seen=seen)

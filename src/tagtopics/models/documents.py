@@ -23,6 +23,7 @@ from tagtopics.corpus.formats.tables import frame_of, is_numeric
 from tagtopics.corpus.read import read_corpus
 from tagtopics.corpus.tags import is_indicator, tags_of_labels
 from tagtopics.errors import CorpusWarning, InputError, warn
+from tagtopics.jit.top import largest_in_rows
 
 _MOST_TOKENS = 2**31 - 1  # the largest entry of a matrix of counts, as in a corpus
 _MOST_INFERRED, _LEAST_PROBABILITY = 20, 0.01  # of the inferred tags of a document
@@ -243,7 +244,7 @@ def inferred_tags(probabilities: Float32, have: Sequence[str], want: Sequence[st
     """Return CSR (D, T): the most probable of the tags `have`, given (D, T'), in the columns `want`."""
     n = min(_MOST_INFERRED, probabilities.shape[1])
     rows = np.arange(len(probabilities))[:, np.newaxis]
-    best = np.sort(np.argsort(-probabilities, axis=1, kind="stable")[:, :n], axis=1)
+    best = np.sort(largest_in_rows(probabilities, n), axis=1)
     values = np.where(probabilities[rows, best] >= _LEAST_PROBABILITY, probabilities[rows, best], 0.0)
     offsets = n * np.arange(len(probabilities) + 1)
     tags = sp.csr_array((values.ravel().astype(np.float64), best.ravel(), offsets), probabilities.shape)

@@ -139,12 +139,17 @@ class TaggedModel(OnlineModel):
         return grown
 
     def _trust(self, n_tokens: Float64) -> Float32:
-        """Trust tags less if the tokens seen are few next to the prior.
+        """Trust tags from as many tokens on as was learned; else less if few are seen next to the prior.
 
         The recommender learns from whole documents, so what it finds in a few words is too sure, and it adds
-        nothing to what the same words say about topics. Chosen on validation documents (decision 224).
+        nothing to what the same words say about topics (decision 224).
         """
-        return trust(n_tokens, self.settings_.hidden)
+        least = self.settings_.least_words
+        return (
+            trust(n_tokens, self.settings_.hidden)
+            if least is None
+            else (n_tokens >= least).astype(np.float32)
+        )
 
     def _numbers(self) -> dict[str, float]:
         return super()._numbers() | settings_to_numbers(self.settings_, self.tag_kinds_)

@@ -18,6 +18,7 @@ from tagtopics.bp.pilot import Pilot
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.threads import limit_threads
+from tagtopics.models.least_words import learn_least_words
 from tagtopics.models.tagged import TaggedModel
 from tagtopics.models.topics import Run, TopicSettings, make_pilot, memory_executor
 from tagtopics.models.validation import Preset
@@ -143,8 +144,10 @@ class TTM(TaggedModel):
             index = documents_of(topics.counts, theta)
             return nearest_documents(seen, of_seen, index, (topics.counts, theta))
 
-        learned = learn_settings(topics, *pilot.held_out, pilot.seed, nearest, joint=self.order > 1)
-        return *learned, pilot
+        held_out, joint = pilot.held_out, self.order > 1
+        learned, scores, words = learn_settings(topics, *held_out, pilot.seed, nearest, joint=joint)
+        least = learn_least_words(topics, words, learned, alpha, corpus.tag_names, held_out[0], pilot.seed)
+        return learned._replace(least_words=least), scores, pilot
 
     # ------------------------------------------------------------------ new documents
 

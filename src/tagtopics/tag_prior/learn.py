@@ -46,6 +46,7 @@ _CONVERGED = 0.02  # change of the number of tokens credited to tags, as a share
 _MOST_CLAIMS = 1 << 26  # words of documents times their tags; above that, every n-th document is used
 _LEAST = 1e-4  # tokens from which on a word is one of a tag's own; half of all pairs have less (decision 222)
 _MOST_STRENGTH = 1e12  # of a saved model, in tokens: far above all that is learned, far below an overflow
+NEVER = _MOST_STRENGTH  # the value of `least_words` if inferred tags do not help
 _PSEUDO_COUNT = 2.0  # pseudo-count of the words of tags before it is learned
 # The same for credit if the words of tags do not help to predict documents: which of two tags a word is due
 # to is still to be answered (decision 223).
@@ -62,6 +63,7 @@ class TagSettings(NamedTuple):
     known: Strengths
     shrinkage: float  # M: tokens that the topics of a tag weigh, next to the words credited to it
     similar: SimilarStrengths = SimilarStrengths()  # of similar training documents, where these are used
+    least_words: float | None = None  # from which on inferred tags count; None if it was not learned
 
     @property
     def slot_strengths(self) -> Float64:
@@ -129,8 +131,8 @@ def learn_settings(
     nearest: Callable[[CSR], Near] | None = None,
     *,
     joint: bool = True,
-) -> tuple[TagSettings, PilotScores | None]:
-    """Return the settings that suit documents set aside, and how well these are predicted.
+) -> tuple[TagSettings, PilotScores | None, CSR]:
+    """Return the settings that suit documents set aside, how well these are predicted, and the words of tags.
 
     Tags must help documents that the strengths were not learned from, and more than the tags of other
     documents do: a further mixture component helps long documents whatever it says.
@@ -147,17 +149,18 @@ def learn_settings(
     rows = draw_rows(counts, tags, pilot.profiles, pilot.phi, seed)
     if rows.hidden.nnz == 0:
         alpha = np.full(pilot.phi.shape[1], 0.1, dtype=np.float32)
-        return default_settings(alpha, pilot.profiles.n_kinds, 5.0), None
+        no_words = sp.csr_array((tags.shape[1], counts.shape[1]), dtype=np.float32)
+        return default_settings(alpha, pilot.profiles.n_kinds, 5.0), None, no_words
     order = np.random.default_rng(seed).permutation(counts.shape[0])
     learned = _learn_tags(
         pilot, rows, lambda: draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed), joint
     )
     if nearest is None:
-        return learned.settings, learned.scores
+        return learned.settings, learned.scores, learned.credited[0]
     near = trusted(nearest(seen_words(rows)), rows.seen_tokens, learned.settings.hidden)
     given = Given(learned.hidden, learned.known, *learned.credited, _have_tags(pilot, rows))
     similar = learn_similar(rows, near, pilot.profiles, pilot.phi, given)
-    return learned.settings._replace(similar=similar), learned.scores
+    return learned.settings._replace(similar=similar), learned.scores, learned.credited[0]
 
 
 def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], joint: bool) -> _Learned:
@@ -333,6 +336,7 @@ def _strengths(values: Float64, n_kinds: int) -> Strengths:
 def settings_to_numbers(settings: TagSettings, kinds: Sequence[str]) -> dict[str, float]:
     """Return settings by name, as a model file stores them: `known.mean.author`."""
     numbers = {"shrinkage": settings.shrinkage}
+    numbers |= {} if settings.least_words is None else {"least_words": settings.least_words}
     numbers |= {f"similar.{name}": value for name, value in settings.similar._asdict().items()}
     for name, strengths in (("hidden", settings.hidden), ("known", settings.known)):
         for part in ("flat", "base", "joint"):
@@ -361,4 +365,5 @@ def settings_from_numbers(numbers: Mapping[str, float]) -> tuple[tuple[str, ...]
         return Strengths(flat, base, mean, joint, words)
 
     similar = SimilarStrengths(*(numbers[f"similar.{name}"] for name in SimilarStrengths._fields))
-    return kinds, TagSettings(strengths("hidden"), strengths("known"), numbers["shrinkage"], similar)
+    of_words = numbers["shrinkage"], similar, numbers.get("least_words")
+    return kinds, TagSettings(strengths("hidden"), strengths("known"), *of_words)

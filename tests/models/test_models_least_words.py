@@ -1,0 +1,101 @@
+"""From how many words on inferred tags count: never if they mislead, and a few if they help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import tagtopics as tt
+from tagtopics.corpus.splits import completion, train_test
+from tagtopics.models.least_words import WORDS, least_words
+from tagtopics.tag_prior.learn import NEVER
+
+
+class Fitted(NamedTuple):
+    train: tt.Corpus
+    test: tt.Corpus
+    model: Any
+
+
+def fitted(n_topics: int, doc_length: int, n_jobs: int = 1) -> Fitted:
+    corpus = tt.make_tagged_corpus(n_docs=400, n_words=200, doc_length=doc_length, seed=0).corpus
+    train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
+    model = tt.TTM(n_topics, max_iter=25, random_state=0, n_jobs=n_jobs).fit(train)
+    return Fitted(train, test, model)
+
+
+@pytest.fixture(scope="module")
+def misleading() -> Fitted:
+    """As many topics as were planted: words say all about them, and known tags help, but inferred ones do not."""
+    return fitted(12, 30)
+
+
+@pytest.fixture(scope="module")
+def helpful() -> Fitted:
+    """Fewer topics than were planted, so that the words of tags say more."""
+    return fitted(4, 60)
+
+
+def ratio(some: Fitted, share: float, tags: Any = "inferred") -> float:
+    """Return the perplexity with tags divided by that without, for a share of the words of documents seen."""
+    rest, hidden = completion(some.test.counts, 0)
+    seen = completion(rest, 0, share)[0]
+    with_tags, without = (some.model.log_likelihood(seen, hidden, given).sum() for given in (tags, None))
+    return float(np.exp((without - with_tags) / hidden.sum()))
+
+
+@pytest.mark.parametrize("share", [0.04, 0.1, 0.2, 0.4, 0.8])
+def test_inferred_tags_that_mislead_do_not_count(misleading: Fitted, share: float) -> None:
+    assert misleading.model.settings_.least_words == NEVER
+    assert ratio(misleading, share, misleading.test) < 0.995
+    assert ratio(misleading, share) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_inferred_tags_that_help_count_from_a_few_words_on(helpful: Fitted) -> None:
+    assert 2 < helpful.model.settings_.least_words < 10
+    assert ratio(helpful, 0.02) == pytest.approx(1.0, abs=1e-6)  # one word
+    assert max(ratio(helpful, 0.3), ratio(helpful, 0.8)) < 0.97
+
+
+def test_tags_count_in_full_or_not_at_all(helpful: Fitted) -> None:
+    least = helpful.model.settings_.least_words
+    np.testing.assert_array_equal(
+        helpful.model._trust(np.array([0.0, least - 0.1, least, 1e6])), [0, 0, 1, 1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("gains", "least"),
+    [
+        ([1, 1, 1, 1, 1, 1, 1], 1),
+        ([-9, -1, 1, 3, 3, 3, 3], np.sqrt(2 * 5)),
+        ([-9, -9, -9, -9, -1, 3, -1], np.sqrt(20 * 40)),
+        ([9, -9, -9, -9, -9, -1, 2], np.sqrt(40 * 80)),
+        ([0, 0, 0, 0, 0, 0, 0], NEVER),
+        ([-1, -1, -1, -1, -1, -1, -1], NEVER),
+    ],
+)
+def test_the_gains_from_some_number_of_words_on_add_up_to_most(gains: list[float], least: float) -> None:
+    assert len(gains) == len(WORDS)
+    assert least_words(np.array(gains, dtype=np.float64)) == pytest.approx(least)
+
+
+def test_the_number_is_saved_and_older_models_trust_by_their_prior(helpful: Fitted, tmp_path: Path) -> None:
+    helpful.model.save(tmp_path / "m.tt")
+    loaded: Any = tt.load(tmp_path / "m.tt")
+    assert loaded.settings_ == helpful.model.settings_
+    numbers = helpful.model._numbers()
+    del numbers["least_words"]
+    loaded._set_numbers(numbers)
+    prior = sum(loaded.settings_.hidden[:2])
+    np.testing.assert_allclose(
+        loaded._trust(np.array([0, prior, 4 * prior, 400 * prior])), [0, 1 / 65, 0.5, 1], atol=1e-4
+    )
+    assert "least_words" not in loaded._numbers()
+
+
+def test_the_same_number_at_any_number_of_threads(helpful: Fitted) -> None:
+    assert fitted(4, 60, n_jobs=2).model.settings_ == helpful.model.settings_
