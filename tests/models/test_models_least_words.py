@@ -21,7 +21,7 @@ class Fitted(NamedTuple):
 
 
 def fitted(n_topics: int, doc_length: int, n_jobs: int = 1) -> Fitted:
-    corpus = tt.make_tagged_corpus(n_docs=400, n_words=200, doc_length=doc_length, seed=0).corpus
+    corpus = tt.make_tagged_corpus(n_docs=800, n_words=200, doc_length=doc_length, seed=0).corpus
     train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
     model = tt.TTM(n_topics, max_iter=25, random_state=0, n_jobs=n_jobs).fit(train)
     return Fitted(train, test, model)
@@ -29,8 +29,8 @@ def fitted(n_topics: int, doc_length: int, n_jobs: int = 1) -> Fitted:
 
 @pytest.fixture(scope="module")
 def misleading() -> Fitted:
-    """As many topics as were planted: words say all about them, and known tags help, but inferred ones do not."""
-    return fitted(12, 30)
+    """As many topics as were planted: inferred tags say nothing more than the words, but known tags do."""
+    return fitted(12, 200)
 
 
 @pytest.fixture(scope="module")
@@ -47,15 +47,15 @@ def ratio(some: Fitted, share: float, tags: Any = "inferred") -> float:
     return float(np.exp((without - with_tags) / hidden.sum()))
 
 
-@pytest.mark.parametrize("share", [0.04, 0.1, 0.2, 0.4, 0.8])
+@pytest.mark.parametrize("share", [0.01, 0.02, 0.05, 0.1])
 def test_inferred_tags_that_mislead_do_not_count(misleading: Fitted, share: float) -> None:
     assert misleading.model.settings_.least_words == NEVER
-    assert ratio(misleading, share, misleading.test) < 0.995
+    assert ratio(misleading, share, misleading.test.tags) < 0.99
     assert ratio(misleading, share) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_inferred_tags_that_help_count_from_a_few_words_on(helpful: Fitted) -> None:
-    assert 2 < helpful.model.settings_.least_words < 10
+    assert 1 < helpful.model.settings_.least_words < 10
     assert ratio(helpful, 0.02) == pytest.approx(1.0, abs=1e-6)  # one word
     assert max(ratio(helpful, 0.3), ratio(helpful, 0.8)) < 0.97
 

@@ -16,6 +16,7 @@ from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 from tagtopics.tag_prior.inference import TagPrior
 from tagtopics.tag_prior.learn import NEVER, PilotTopics, TagSettings
 from tagtopics.tag_prior.prior import pairs_of
+from tagtopics.tag_prior.strengths import ERRORS
 
 WORDS = (1, 2, 5, 10, 20, 40, 80)
 """Numbers of words that are seen of documents set aside."""
@@ -86,14 +87,14 @@ def least_words(gains: Float64) -> float:
 
 
 def _gain(pilot: _Pilot, seen: CSR, hidden: CSR) -> float:
-    """Return what inferred tags add to the log probability of the hidden words, less its standard error."""
+    """Return what inferred tags add to the log probability of hidden words, less `ERRORS` standard errors."""
     prior, recommender = pilot.prior, pilot.recommender
     likely = recommender.probabilities(seen, pilot.topics.doc_topic(seen))
     inferred = inferred_tags(likely, recommender.tag_names, pilot.tag_names)
     none = sp.csr_array(inferred.shape)
     with_tags, without = (prior.log_likelihoods(prior.infer(seen, tags), hidden) for tags in (inferred, none))
     gains = with_tags - without
-    return float(gains.sum() - np.sqrt(np.square(gains - gains.mean()).sum())) if len(gains) else 0.0
+    return float(gains.sum() - ERRORS * np.sqrt(np.square(gains - gains.mean()).sum())) if len(gains) else 0.0
 
 
 def _first_words(counts: CSR, generator: np.random.Generator) -> Iterator[tuple[Int64, CSR]]:

@@ -34,7 +34,7 @@ _MOST_DRAWS = 5
 _ROUNDS, _STEPS = 8, 3  # rounds of inference, and steps of the fixed point in each
 _ITERATIONS, _TOL = 30, 1e-2
 _LEAST, _MOST = 1e-4, 1e4  # bounds of a strength; the lowest one counts as zero
-_ERRORS = 2.0  # A gain counts if it exceeds this many standard errors
+ERRORS = 2.0  # A gain counts if it exceeds this many standard errors
 
 
 class Rows(NamedTuple):
@@ -237,4 +237,4 @@ def gains(better: Float64, plain: Float64, rows: Rows) -> bool:
     """Return whether likelihoods are higher by more than chance explains, document by document."""
     difference = np.bincount(rows.document, better - plain)
     error = np.sqrt(np.square(difference - difference.mean()).sum())
-    return bool(difference.sum() > _ERRORS * error)
+    return bool(difference.sum() > ERRORS * error)
