@@ -30,6 +30,7 @@ from tagtopics.tag_prior.learn import (
 )
 from tagtopics.tag_prior.neighbours import trust
 from tagtopics.tag_prior.prior import Profiles, kinds_of, pairs_of
+from tagtopics.tag_prior.strengths import WORDS
 
 
 class TaggedModel(OnlineModel):
@@ -139,17 +140,15 @@ class TaggedModel(OnlineModel):
         return grown
 
     def _trust(self, n_tokens: Float64) -> Float32:
-        """Trust tags from as many tokens on as was learned; else less if few are seen next to the prior.
+        """Trust tags as far as was learned, or else less if the tokens seen are few next to the prior.
 
         The recommender learns from whole documents, so what it finds in a few words is too sure, and it adds
         nothing to what the same words say about topics (decision 224).
         """
-        least = self.settings_.least_words
-        return (
-            trust(n_tokens, self.settings_.hidden)
-            if least is None
-            else (n_tokens >= least).astype(np.float32)
-        )
+        learned, n = self.settings_.inferred, np.log(np.maximum(n_tokens, 1e-9))
+        if not learned:
+            return trust(n_tokens, self.settings_.hidden)
+        return np.asarray(np.interp(n, np.log(WORDS), learned, left=0.0), dtype=np.float32)
 
     def _numbers(self) -> dict[str, float]:
         return super()._numbers() | settings_to_numbers(self.settings_, self.tag_kinds_)

@@ -18,7 +18,7 @@ from tagtopics.bp.pilot import Pilot
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.threads import limit_threads
-from tagtopics.models.least_words import learn_least_words
+from tagtopics.models.inferred_trust import learn_trust
 from tagtopics.models.tagged import TaggedModel
 from tagtopics.models.topics import Run, TopicSettings, make_pilot, memory_executor
 from tagtopics.models.validation import Preset
@@ -146,8 +146,8 @@ class TTM(TaggedModel):
 
         held_out, joint = pilot.held_out, self.order > 1
         learned, scores, words = learn_settings(topics, *held_out, pilot.seed, nearest, joint=joint)
-        least = learn_least_words(topics, words, learned, alpha, corpus.tag_names, held_out[0], pilot.seed)
-        return learned._replace(least_words=least), scores, pilot
+        trust = learn_trust(topics, words, learned, alpha, corpus.tag_names, held_out[0], pilot.seed)
+        return learned._replace(inferred=trust), scores, pilot
 
     # ------------------------------------------------------------------ new documents
 

@@ -95,13 +95,13 @@ class TagPrior:
         tags, similar = sp.csr_array(tags, dtype=np.float64), self.settings.similar
         slots = tags if near is None else side_by_side(tags, near)
         topics = np.empty((counts.shape[0], self.phi.shape[1]), dtype=np.float32)
-        weights = np.empty(slots.nnz, dtype=np.float32)
+        weights, n_tokens = np.empty(slots.nnz, dtype=np.float32), np.asarray(counts.sum(1, dtype=np.float64))
         for first, last in _batches(counts, slots, self.phi.shape[1]):
             some, of_tags = _rows(slots, first, last), self._tag_prior(_rows(tags, first, last))
             given = _slot_prior(of_tags, self.settings.known.words)
             if near is not None:
-                of_near = of_tags.certain * similar.known + (1 - of_tags.certain) * similar.hidden
-                of_words, given = given, some.data * np.repeat(of_near.ravel(), np.diff(some.indptr))
+                of_near = similar.of(n_tokens[first:last], of_tags.certain.ravel())
+                of_words, given = given, some.data * np.repeat(of_near, np.diff(some.indptr))
                 given[some.indices < tags.shape[1]] = of_words
             flat = None if plain is None else np.broadcast_to(plain, topics.shape)[first:last]
             graph, prior = query_graph(_rows(counts, first, last), some), self._topic_prior(of_tags, flat)

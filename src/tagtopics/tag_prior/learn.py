@@ -26,6 +26,7 @@ from tagtopics.tag_prior.neighbours import Given, Near, SimilarStrengths, learn_
 from tagtopics.tag_prior.prior import Profiles, Strengths
 from tagtopics.tag_prior.strengths import (
     SEEN,
+    WORDS,
     Fit,
     Rows,
     Words,
@@ -46,7 +47,6 @@ _CONVERGED = 0.02  # change of the number of tokens credited to tags, as a share
 _MOST_CLAIMS = 1 << 26  # words of documents times their tags; above that, every n-th document is used
 _LEAST = 1e-4  # tokens from which on a word is one of a tag's own; half of all pairs have less (decision 222)
 _MOST_STRENGTH = 1e12  # of a saved model, in tokens: far above all that is learned, far below an overflow
-NEVER = _MOST_STRENGTH  # the value of `least_words` if inferred tags do not help
 _PSEUDO_COUNT = 2.0  # pseudo-count of the words of tags before it is learned
 # The same for credit if the words of tags do not help to predict documents: which of two tags a word is due
 # to is still to be answered (decision 223).
@@ -63,7 +63,7 @@ class TagSettings(NamedTuple):
     known: Strengths
     shrinkage: float  # M: tokens that the topics of a tag weigh, next to the words credited to it
     similar: SimilarStrengths = SimilarStrengths()  # of similar training documents, where these are used
-    least_words: float | None = None  # from which on inferred tags count; None if it was not learned
+    inferred: tuple[float, ...] = ()  # trust in inferred tags, for each of `WORDS`; empty if not learned
 
     @property
     def slot_strengths(self) -> Float64:
@@ -336,7 +336,7 @@ def _strengths(values: Float64, n_kinds: int) -> Strengths:
 def settings_to_numbers(settings: TagSettings, kinds: Sequence[str]) -> dict[str, float]:
     """Return settings by name, as a model file stores them: `known.mean.author`."""
     numbers = {"shrinkage": settings.shrinkage}
-    numbers |= {} if settings.least_words is None else {"least_words": settings.least_words}
+    numbers |= {f"inferred.{n}": share for n, share in zip(WORDS, settings.inferred, strict=False)}
     numbers |= {f"similar.{name}": value for name, value in settings.similar._asdict().items()}
     for name, strengths in (("hidden", settings.hidden), ("known", settings.known)):
         for part in ("flat", "base", "joint"):
@@ -364,6 +364,9 @@ def settings_from_numbers(numbers: Mapping[str, float]) -> tuple[tuple[str, ...]
         )
         return Strengths(flat, base, mean, joint, words)
 
-    similar = SimilarStrengths(*(numbers[f"similar.{name}"] for name in SimilarStrengths._fields))
-    of_words = numbers["shrinkage"], similar, numbers.get("least_words")
-    return kinds, TagSettings(strengths("hidden"), strengths("known"), *of_words)
+    named = {name: numbers.get(f"similar.{name}") for name in SimilarStrengths._fields}
+    similar = SimilarStrengths(**{name: value for name, value in named.items() if value is not None})
+    inferred = tuple(numbers[f"inferred.{n}"] for n in WORDS) if f"inferred.{WORDS[0]}" in numbers else ()
+    return kinds, TagSettings(
+        strengths("hidden"), strengths("known"), numbers["shrinkage"], similar, inferred
+    )

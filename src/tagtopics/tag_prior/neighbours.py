@@ -22,7 +22,19 @@ import scipy.sparse as sp
 from tagtopics._typing import Bool, Float32, Float64
 from tagtopics.bp.graph import build_graph
 from tagtopics.tag_prior.prior import Profiles, Strengths
-from tagtopics.tag_prior.strengths import Fit, Rows, climb, gains, maximise, seen_words, words_of
+from tagtopics.tag_prior.strengths import (
+    NEVER,
+    WORDS,
+    Fit,
+    Rows,
+    climb,
+    gains,
+    least_words,
+    maximise,
+    seen_words,
+    sure_gain,
+    words_of,
+)  # fmt: skip
 
 NEAREST = 20  # training documents that count as similar to a document
 _FEW_TOKENS = 4.0  # inferred tags count for half if a document has this many times the tokens of its prior
@@ -44,6 +56,13 @@ class SimilarStrengths(NamedTuple):
     hidden: float = 0.0  # for documents whose tags are not known
     known: float = 0.0
     shrinkage: float = _SHRINKAGES[_FIRST]  # M: tokens that the topics of a training document weigh
+    hidden_words: float = 0.0  # from which on they count, for documents whose tags are not known
+    known_words: float = 0.0
+
+    def of(self, n_tokens: Float64, certain: Float64) -> Float64:
+        """Return (D,): the strengths for documents of (D,) tokens, their tags certain from 0 to 1."""
+        known = certain * self.known * (n_tokens >= self.known_words)
+        return np.asarray(known + (1 - certain) * self.hidden * (n_tokens >= self.hidden_words))
 
 
 def trust(n_tokens: Float64, hidden: Strengths) -> Float32:
@@ -97,6 +116,7 @@ class Given(NamedTuple):
 def learn_similar(rows: Rows, near: Near, profiles: Profiles, phi: Float32, given: Given) -> SimilarStrengths:
     """Return the strengths of similar documents; 0 where they do not help by two standard errors.
 
+    They count from as many words on as they help with, which is learned from the same documents.
     All other strengths stay as they are, and the shrinkage is learned without tags. One number is learned
     from all documents set aside, so they need not be divided into two halves to see whether it helps.
     """
@@ -115,9 +135,14 @@ def learn_similar(rows: Rows, near: Near, profiles: Profiles, phi: Float32, give
         found = maximise(wide, said, phi, used, learn_from, start, _ROUNDS, moving)
         return float(found.likelihoods[learn_from].sum()), found
 
-    def strength(fit: Fit, learn_from: Bool, found: Fit) -> float:
-        better = np.where(learn_from, found.likelihoods, fit.likelihoods)
-        return float(found.values[-1]) if gains(better, fit.likelihoods, rows) else 0.0
+    size = np.searchsorted(WORDS, rows.seen_tokens, side="right") - 1
+
+    def strength(fit: Fit, learn_from: Bool, found: Fit) -> tuple[float, float]:
+        """Return the strength, and the number of words from which on it applies."""
+        more = np.where(learn_from, found.likelihoods - fit.likelihoods, 0.0)
+        least = least_words([sure_gain(more[learn_from & (size == i)]) for i in range(len(WORDS))])
+        better = fit.likelihoods + np.where(rows.seen_tokens >= least, more, 0.0)
+        return (float(found.values[-1]), least) if gains(better, fit.likelihoods, rows) else (0.0, NEVER)
 
     best, (_, found) = climb(
         lambda index, _: attempt(index, plain, given.hidden, every), len(_SHRINKAGES), _FIRST, both=False
@@ -126,7 +151,7 @@ def learn_similar(rows: Rows, near: Near, profiles: Profiles, phi: Float32, give
     if use_tags:
         found = attempt(best, tagged, given.known, given.tagged)[1]
         known = strength(given.known, given.tagged, found)
-    return SimilarStrengths(hidden, known, _SHRINKAGES[best])
+    return SimilarStrengths(hidden[0], known[0], _SHRINKAGES[best], hidden[1], known[1])
 
 
 def _widened(rows: Rows, near: Near, profiles: Profiles) -> Rows:

@@ -14,7 +14,7 @@ strengths were not learned from are left out: first the words, then all that tag
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -34,7 +34,13 @@ _MOST_DRAWS = 5
 _ROUNDS, _STEPS = 8, 3  # rounds of inference, and steps of the fixed point in each
 _ITERATIONS, _TOL = 30, 1e-2
 _LEAST, _MOST = 1e-4, 1e4  # bounds of a strength; the lowest one counts as zero
-ERRORS = 2.0  # A gain counts if it exceeds this many standard errors
+_ERRORS = 2.0  # A gain counts if it exceeds this many standard errors
+
+WORDS = (1, 2, 5, 10, 20, 40, 80)
+"""Numbers of words seen for which it is learned what inferred tags and similar documents add."""
+
+NEVER = 1e12
+"""What `least_words` returns if nothing is gained; far above the words of any document."""
 
 
 class Rows(NamedTuple):
@@ -237,4 +243,33 @@ def gains(better: Float64, plain: Float64, rows: Rows) -> bool:
     """Return whether likelihoods are higher by more than chance explains, document by document."""
     difference = np.bincount(rows.document, better - plain)
     error = np.sqrt(np.square(difference - difference.mean()).sum())
-    return bool(difference.sum() > ERRORS * error)
+    return bool(difference.sum() > _ERRORS * error)
+
+
+def sure_gain(gains: Float64) -> float:
+    """Return the sum of the gains of documents, less its standard error."""
+    return float(gains.sum() - np.sqrt(np.square(gains - gains.mean()).sum())) if len(gains) else 0.0
+
+
+def best_levels(gains: Float64) -> Int64:
+    """Return (n,): the levels that gain most of all that do not fall; of equals, the lowest last one.
+
+    `gains` (n, L) are those of each level for each of n numbers of words.
+    """
+    sums, levels = np.zeros_like(gains), np.zeros(len(gains), dtype=np.int64)
+    for i, gain in enumerate(gains):
+        sums[i] = gain + (np.maximum.accumulate(sums[i - 1]) if i else 0.0)
+    last = gains.shape[1]
+    for i in reversed(range(len(gains))):
+        levels[i] = last = int(sums[i, : last + 1].argmax())
+    return levels
+
+
+def least_words(gains: Sequence[float]) -> float:
+    """Return the number of words from which on the gains, one for each of `WORDS`, add up to most.
+
+    It lies halfway, in ratio, between the first number that counts and the last one that does not.
+    """
+    used = best_levels(np.array([(0.0, gain) for gain in gains]))
+    first = int(used.argmax())
+    return float(np.sqrt(WORDS[first] * WORDS[max(first - 1, 0)])) if used.any() else NEVER

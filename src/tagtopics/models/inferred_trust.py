@@ -1,4 +1,4 @@
-"""From how many words on inferred tags help to predict the other words of a document (decision 224)."""
+"""How far tags inferred from a few words help to predict the other words of a document (decision 224)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from tagtopics.corpus.splits import completion
 from tagtopics.models.documents import inferred_tags
 from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 from tagtopics.tag_prior.inference import TagPrior
-from tagtopics.tag_prior.learn import NEVER, PilotTopics, TagSettings
+from tagtopics.tag_prior.learn import PilotTopics, TagSettings
 from tagtopics.tag_prior.prior import pairs_of
-from tagtopics.tag_prior.strengths import ERRORS
+from tagtopics.tag_prior.strengths import WORDS, best_levels, sure_gain
 
-WORDS = (1, 2, 5, 10, 20, 40, 80)
-"""Numbers of words that are seen of documents set aside."""
-
-_MOST_DOCS = 1000  # documents of the pilot that its recommender is trained on
+_LEVELS = (0.0, 0.1, 0.3, 1.0)  # values of trust that are tried
+# Documents of the pilot that its recommender is trained on: fewer if tags are many.
+_LEAST_DOCS, _MOST_DOCS, _MOST_CELLS = 1000, 2000, 1 << 22
 _MOST_PAIRS = 1 << 21  # documents set aside times tags; above that, every n-th document is used
 
 
@@ -34,7 +33,7 @@ class _Pilot(NamedTuple):
     tag_names: Sequence[str]
 
 
-def learn_least_words(
+def learn_trust(
     pilot: PilotTopics,
     tag_words: CSR,
     settings: TagSettings,
@@ -42,10 +41,11 @@ def learn_least_words(
     tag_names: Sequence[str],
     held_out: CSR,
     seed: int,
-) -> float:
-    """Return the number of words from which on inferred tags count; `NEVER` if they do not help.
+) -> tuple[float, ...]:
+    """Return how far inferred tags are trusted, from 0 to 1, for each number of words seen in `WORDS`.
 
-    Tags are inferred from 1 to 80 words of documents that the pilot and its recommender were made without.
+    Tags are inferred from words of documents that the pilot and its recommender were made without. Trust does
+    not fall with the number of words, and where it does not help, it is 0.
 
     Args:
         pilot: topics, tags and documents of the pilot.
@@ -59,8 +59,9 @@ def learn_least_words(
     generator, (counts, tags, _, phi, profiles) = np.random.default_rng(seed), pilot
     used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
     if settings.known == settings.hidden or not len(used):
-        return NEVER
-    rows, topics = np.sort(generator.permutation(used)[:_MOST_DOCS]), FoldIn(phi, alpha)
+        return (0.0,) * len(WORDS)
+    most = int(np.clip(_MOST_CELLS // len(tag_names), _LEAST_DOCS, _MOST_DOCS))
+    rows, topics = np.sort(generator.permutation(used)[:most]), FoldIn(phi, alpha)
     counts, tags = counts[rows], sp.csr_array(tags[rows])
     columns = np.unique(tags.indices)  # no other tag can be inferred
     names = tuple(tag_names[t] for t in columns)
@@ -70,31 +71,21 @@ def learn_least_words(
     step = 1 + held_out.shape[0] * len(names) // _MOST_PAIRS
     rest, hidden = completion(held_out[::step], seed)
     found = _Pilot(prior, topics, recommender, tag_names)
-    gains = [_gain(found, seen, hidden[rows]) for rows, seen in _first_words(rest, generator)]
-    return least_words(np.array(gains))
+    gains = [_gains(found, seen, hidden[rows]) for rows, seen in _first_words(rest, generator)]
+    return tuple(_LEVELS[level] for level in best_levels(np.array(gains)))
 
 
-def least_words(gains: Float64) -> float:
-    """Return the number of words from which on the gains, one for each of `WORDS`, add up to most.
-
-    It lies halfway, in ratio, between the first number that counts and the last one that does not.
-    """
-    sums = np.cumsum(gains[::-1])[::-1]
-    best = int(sums.argmax())
-    if sums[best] <= 0:
-        return NEVER
-    return float(np.sqrt(WORDS[best] * WORDS[max(best - 1, 0)]))
-
-
-def _gain(pilot: _Pilot, seen: CSR, hidden: CSR) -> float:
-    """Return what inferred tags add to the log probability of hidden words, less `ERRORS` standard errors."""
+def _gains(pilot: _Pilot, seen: CSR, hidden: CSR) -> list[float]:
+    """Return what tags inferred from the words seen add to the log probability of hidden ones, by level."""
     prior, recommender = pilot.prior, pilot.recommender
     likely = recommender.probabilities(seen, pilot.topics.doc_topic(seen))
-    inferred = inferred_tags(likely, recommender.tag_names, pilot.tag_names)
-    none = sp.csr_array(inferred.shape)
-    with_tags, without = (prior.log_likelihoods(prior.infer(seen, tags), hidden) for tags in (inferred, none))
-    gains = with_tags - without
-    return float(gains.sum() - ERRORS * np.sqrt(np.square(gains - gains.mean()).sum())) if len(gains) else 0.0
+
+    def predict(level: float) -> Float64:
+        tags = inferred_tags(likely * np.float32(level), recommender.tag_names, pilot.tag_names)
+        return prior.log_likelihoods(prior.infer(seen, tags), hidden)
+
+    without = predict(0.0)
+    return [0.0, *(sure_gain(predict(level) - without) for level in _LEVELS[1:])]
 
 
 def _first_words(counts: CSR, generator: np.random.Generator) -> Iterator[tuple[Int64, CSR]]:

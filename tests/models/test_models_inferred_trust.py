@@ -1,7 +1,9 @@
-"""From how many words on inferred tags count: never if they mislead, and a few if they help."""
+"""Trust in inferred tags: none if they mislead, and more with more words if they help."""
 
 from __future__ import annotations
 
+from copy import copy
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,8 +12,7 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.corpus.splits import completion, train_test
-from tagtopics.models.least_words import WORDS, least_words
-from tagtopics.tag_prior.learn import NEVER
+from tagtopics.tag_prior.strengths import NEVER, WORDS, best_levels, least_words
 
 
 class Fitted(NamedTuple):
@@ -49,22 +50,32 @@ def ratio(some: Fitted, share: float, tags: Any = "inferred") -> float:
 
 @pytest.mark.parametrize("share", [0.01, 0.02, 0.05, 0.1])
 def test_inferred_tags_that_mislead_do_not_count(misleading: Fitted, share: float) -> None:
-    assert misleading.model.settings_.least_words == NEVER
+    assert misleading.model.settings_.inferred == (0.0,) * len(WORDS)
     assert ratio(misleading, share, misleading.test.tags) < 0.99
     assert ratio(misleading, share) == pytest.approx(1.0, abs=1e-6)
 
 
 def test_inferred_tags_that_help_count_from_a_few_words_on(helpful: Fitted) -> None:
-    assert 1 < helpful.model.settings_.least_words < 10
-    assert ratio(helpful, 0.02) == pytest.approx(1.0, abs=1e-6)  # one word
-    assert max(ratio(helpful, 0.3), ratio(helpful, 0.8)) < 0.97
+    trust = helpful.model.settings_.inferred
+    assert trust[0] < trust[-1]
+    assert max(ratio(helpful, 0.3), ratio(helpful, 0.8)) < 0.9
 
 
-def test_tags_count_in_full_or_not_at_all(helpful: Fitted) -> None:
-    least = helpful.model.settings_.least_words
-    np.testing.assert_array_equal(
-        helpful.model._trust(np.array([0.0, least - 0.1, least, 1e6])), [0, 0, 1, 1]
-    )
+def test_trust_lies_between_that_of_the_next_numbers_of_words(helpful: Fitted) -> None:
+    model = copy(helpful.model)
+    model.settings_ = model.settings_._replace(inferred=(0.0, 0.0, 0.1, 0.1, 0.3, 1.0, 1.0))
+    tokens = np.array([0.0, 0.5, 2.0, 5.0, np.sqrt(10 * 20), 40.0, 1e6])
+    np.testing.assert_allclose(model._trust(tokens), [0, 0, 0, 0.1, 0.2, 1, 1], atol=1e-6)
+
+
+def test_the_best_levels_do_not_fall() -> None:
+    rng = np.random.default_rng(0)
+    rising = [path for path in product(range(3), repeat=4) if list(path) == sorted(path)]
+    for _ in range(50):
+        gains = rng.normal(size=(4, 3))
+        best = max(rising, key=lambda path: gains[np.arange(4), path].sum())
+        assert tuple(best_levels(gains)) == best
+    assert not best_levels(np.zeros((4, 3))).any()
 
 
 @pytest.mark.parametrize(
@@ -80,22 +91,23 @@ def test_tags_count_in_full_or_not_at_all(helpful: Fitted) -> None:
 )
 def test_the_gains_from_some_number_of_words_on_add_up_to_most(gains: list[float], least: float) -> None:
     assert len(gains) == len(WORDS)
-    assert least_words(np.array(gains, dtype=np.float64)) == pytest.approx(least)
+    assert least_words(gains) == pytest.approx(least)
 
 
-def test_the_number_is_saved_and_older_models_trust_by_their_prior(helpful: Fitted, tmp_path: Path) -> None:
+def test_trust_is_saved_and_older_models_trust_by_their_prior(helpful: Fitted, tmp_path: Path) -> None:
     helpful.model.save(tmp_path / "m.tt")
     loaded: Any = tt.load(tmp_path / "m.tt")
     assert loaded.settings_ == helpful.model.settings_
     numbers = helpful.model._numbers()
-    del numbers["least_words"]
-    loaded._set_numbers(numbers)
+    newer = [name for name in numbers if name.startswith("inferred.") or name.endswith("_words")]
+    assert len(newer) == len(WORDS) + 2
+    loaded._set_numbers({name: number for name, number in numbers.items() if name not in newer})
     prior = sum(loaded.settings_.hidden[:2])
     np.testing.assert_allclose(
         loaded._trust(np.array([0, prior, 4 * prior, 400 * prior])), [0, 1 / 65, 0.5, 1], atol=1e-4
     )
-    assert "least_words" not in loaded._numbers()
+    assert loaded.settings_.similar[:3] == helpful.model.settings_.similar[:3]
 
 
-def test_the_same_number_at_any_number_of_threads(helpful: Fitted) -> None:
+def test_the_same_trust_at_any_number_of_threads(helpful: Fitted) -> None:
     assert fitted(4, 60, n_jobs=2).model.settings_ == helpful.model.settings_
