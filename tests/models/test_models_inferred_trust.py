@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from copy import copy
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.corpus.splits import completion, train_test
+from tagtopics.models.inferred_trust import first_words
 from tagtopics.tag_prior.strengths import NEVER, WORDS, best_levels, least_words
 
 
@@ -66,6 +68,17 @@ def test_trust_lies_between_that_of_the_next_numbers_of_words(helpful: Fitted) -
     model.settings_ = model.settings_._replace(inferred=(0.0, 0.0, 0.1, 0.1, 0.3, 1.0, 1.0))
     tokens = np.array([0.0, 0.5, 2.0, 5.0, np.sqrt(10 * 20), 40.0, 1e6])
     np.testing.assert_allclose(model._trust(tokens), [0, 0, 0, 0.1, 0.2, 1, 1], atol=1e-6)
+
+
+def test_words_are_drawn_from_documents_of_any_length() -> None:
+    counts = np.array([[0, 1, 0], [3, 0, 2], [10, 100_000_000, 90], [0, 0, 0]], dtype=np.int32)
+    drawn = list(first_words(sp.csr_array(counts), np.random.default_rng(0)))
+    assert [rows.tolist() for rows, _ in drawn] == [[0, 1, 2], [1, 2], [1, 2], [2], [2], [2], [2]]
+    for n, (rows, seen) in zip(WORDS, drawn, strict=True):
+        assert (seen.sum(1) == n).all()
+        assert (seen.toarray() <= counts[rows]).all()
+    for (_, fewer), (_, more) in pairwise(drawn[3:]):
+        assert (fewer.toarray() <= more.toarray()).all()
 
 
 def test_the_best_levels_do_not_fall() -> None:

@@ -16,7 +16,7 @@ from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 from tagtopics.tag_prior.inference import TagPrior
 from tagtopics.tag_prior.learn import PilotTopics, TagSettings
 from tagtopics.tag_prior.prior import pairs_of
-from tagtopics.tag_prior.strengths import WORDS, best_levels, sure_gain
+from tagtopics.tag_prior.strengths import WORDS, best_levels
 
 _LEVELS = (0.0, 0.1, 0.3, 1.0)  # values of trust that are tried
 # Documents of the pilot that its recommender is trained on: fewer if tags are many.
@@ -71,12 +71,15 @@ def learn_trust(
     step = 1 + held_out.shape[0] * len(names) // _MOST_PAIRS
     rest, hidden = completion(held_out[::step], seed)
     found = _Pilot(prior, topics, recommender, tag_names)
-    gains = [_gains(found, seen, hidden[rows]) for rows, seen in _first_words(rest, generator)]
+    gains = [_gains(found, seen, hidden[rows]) for rows, seen in first_words(rest, generator)]
     return tuple(_LEVELS[level] for level in best_levels(np.array(gains)))
 
 
 def _gains(pilot: _Pilot, seen: CSR, hidden: CSR) -> list[float]:
-    """Return what tags inferred from the words seen add to the log probability of hidden ones, by level."""
+    """Return what tags inferred from the words seen add to the log probability of hidden ones, by level.
+
+    The standard error of the lowest level is subtracted: some trust must be better than none.
+    """
     prior, recommender = pilot.prior, pilot.recommender
     likely = recommender.probabilities(seen, pilot.topics.doc_topic(seen))
 
@@ -85,16 +88,21 @@ def _gains(pilot: _Pilot, seen: CSR, hidden: CSR) -> list[float]:
         return prior.log_likelihoods(prior.infer(seen, tags), hidden)
 
     without = predict(0.0)
-    return [0.0, *(sure_gain(predict(level) - without) for level in _LEVELS[1:])]
+    gains = [predict(level) - without for level in _LEVELS[1:]]
+    error = np.sqrt(np.square(gains[0] - gains[0].mean()).sum()) if len(without) else 0.0
+    return [0.0, *(float(gain.sum() - error) for gain in gains)]
 
 
-def _first_words(counts: CSR, generator: np.random.Generator) -> Iterator[tuple[Int64, CSR]]:
+def first_words(counts: CSR, generator: np.random.Generator) -> Iterator[tuple[Int64, CSR]]:
     """Yield for each of `WORDS` the documents that have as many, and the words seen of them, at random."""
-    sizes = np.asarray(counts.sum(1), dtype=np.int64)
-    tokens = np.repeat(counts.indices, counts.data.astype(np.int64))
-    docs = np.repeat(np.arange(len(sizes)), sizes)
+    sizes, data, most = np.asarray(counts.sum(1), dtype=np.int64), counts.data.astype(np.int64), WORDS[-1]
+    for d in np.flatnonzero(sizes > most):
+        row = slice(counts.indptr[d], counts.indptr[d + 1])
+        data[row] = generator.multivariate_hypergeometric(data[row], most, method="marginals")
+    drawn, tokens = np.minimum(sizes, most), np.repeat(counts.indices, data)
+    docs = np.repeat(np.arange(len(sizes)), drawn)
     tokens = tokens[np.lexsort((generator.random(len(docs)), docs))]
-    place = np.arange(len(docs)) - (np.cumsum(sizes) - sizes)[docs]
+    place = np.arange(len(docs)) - (np.cumsum(drawn) - drawn)[docs]
     for n in WORDS:
         rows, seen = np.flatnonzero(sizes >= n), place < n
         ones = np.ones(int(seen.sum()), dtype=np.float32)

@@ -32,7 +32,6 @@ from tagtopics.tag_prior.strengths import (
     least_words,
     maximise,
     seen_words,
-    sure_gain,
     words_of,
 )  # fmt: skip
 
@@ -140,7 +139,7 @@ def learn_similar(rows: Rows, near: Near, profiles: Profiles, phi: Float32, give
     def strength(fit: Fit, learn_from: Bool, found: Fit) -> tuple[float, float]:
         """Return the strength, and the number of words from which on it applies."""
         more = np.where(learn_from, found.likelihoods - fit.likelihoods, 0.0)
-        least = least_words([sure_gain(more[learn_from & (size == i)]) for i in range(len(WORDS))])
+        least = least_words([float(more[size == i].sum()) for i in range(len(WORDS))])
         better = fit.likelihoods + np.where(rows.seen_tokens >= least, more, 0.0)
         return (float(found.values[-1]), least) if gains(better, fit.likelihoods, rows) else (0.0, NEVER)
 

@@ -246,11 +246,6 @@ def gains(better: Float64, plain: Float64, rows: Rows) -> bool:
     return bool(difference.sum() > _ERRORS * error)
 
 
-def sure_gain(gains: Float64) -> float:
-    """Return the sum of the gains of documents, less its standard error."""
-    return float(gains.sum() - np.sqrt(np.square(gains - gains.mean()).sum())) if len(gains) else 0.0
-
-
 def best_levels(gains: Float64) -> Int64:
     """Return (n,): the levels that gain most of all that do not fall; of equals, the lowest last one.
 
