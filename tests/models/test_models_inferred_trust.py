@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from itertools import pairwise, product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,9 @@ import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.corpus.splits import completion, train_test
+from tagtopics.models import inferred_trust
 from tagtopics.models.inferred_trust import first_words
+from tagtopics.recommend.recommender import fit_recommender
 from tagtopics.tag_prior.strengths import NEVER, WORDS, best_levels, least_words
 
 
@@ -23,23 +26,50 @@ class Fitted(NamedTuple):
     model: Any
 
 
-def fitted(n_topics: int, doc_length: int, n_jobs: int = 1) -> Fitted:
-    corpus = tt.make_tagged_corpus(n_docs=800, n_words=200, doc_length=doc_length, seed=0).corpus
+def tag_corpus(n_docs: int = 600, n_words: int = 120, n_tags: int = 24) -> tt.Corpus:
+    """Return documents of one tag each: most of their 40 words are among the 20 of the tag."""
+    rng = np.random.default_rng(0)
+    words = np.stack([rng.choice(n_words, 20, replace=False) for _ in range(n_tags)])
+    tags, counts = rng.integers(n_tags, size=n_docs), np.zeros((n_docs, n_words), dtype=np.int32)
+    for d in range(n_docs):
+        drawn = np.concatenate([rng.choice(words[tags[d]], 28), rng.integers(n_words, size=12)])
+        counts[d] = np.bincount(drawn, minlength=n_words)
+    ones = np.ones(n_docs, dtype=np.int8)
+    return tt.Corpus(
+        counts=sp.csr_array(counts),
+        tags=sp.csr_array((ones, (np.arange(n_docs), tags)), shape=(n_docs, n_tags)),
+        vocabulary=tuple(f"w{w}" for w in range(n_words)),
+        tag_names=tuple(f"t{t}" for t in range(n_tags)),
+        ids=tuple(map(str, range(n_docs))),
+    )
+
+
+def fitted(n_jobs: int = 1) -> Fitted:
+    """Return a model of fewer topics than tags, so that tags say more than topics."""
+    corpus = tag_corpus()
     train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
-    model = tt.TTM(n_topics, max_iter=25, random_state=0, n_jobs=n_jobs).fit(train)
-    return Fitted(train, test, model)
-
-
-@pytest.fixture(scope="module")
-def misleading() -> Fitted:
-    """As many topics as were planted: inferred tags say nothing more than the words, but known tags do."""
-    return fitted(12, 200)
+    return Fitted(train, test, tt.TTM(4, max_iter=25, random_state=0, n_jobs=n_jobs).fit(train))
 
 
 @pytest.fixture(scope="module")
 def helpful() -> Fitted:
-    """Fewer topics than were planted, so that the words of tags say more."""
-    return fitted(4, 60)
+    return fitted()
+
+
+def mislead(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Make the recommender of the pilot sure of wrong tags for documents of at most as many words."""
+
+    def fit(counts: Any, tags: Any, doc_topic: Any, names: tuple[str, ...]) -> Any:
+        found = fit_recommender(counts, tags, doc_topic, names)
+
+        def probabilities(seen: Any, topics: Any) -> Any:
+            right = found.probabilities(seen, topics)
+            few = seen.sum(1)[:, np.newaxis] <= most
+            return np.where(few, np.eye(len(names), dtype=np.float32)[right.argmin(1)], right)
+
+        return SimpleNamespace(tag_names=names, probabilities=probabilities)
+
+    monkeypatch.setattr(inferred_trust, "fit_recommender", fit)
 
 
 def ratio(some: Fitted, share: float, tags: Any = "inferred") -> float:
@@ -50,17 +80,27 @@ def ratio(some: Fitted, share: float, tags: Any = "inferred") -> float:
     return float(np.exp((without - with_tags) / hidden.sum()))
 
 
-@pytest.mark.parametrize("share", [0.01, 0.02, 0.05, 0.1])
-def test_inferred_tags_that_mislead_do_not_count(misleading: Fitted, share: float) -> None:
-    assert misleading.model.settings_.inferred == (0.0,) * len(WORDS)
-    assert ratio(misleading, share, misleading.test.tags) < 0.99
-    assert ratio(misleading, share) == pytest.approx(1.0, abs=1e-6)
+def test_tags_that_are_wrong_after_few_words_are_not_trusted_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    mislead(monkeypatch, most=10)
+    some = fitted()
+    assert some.model.settings_.inferred[:4] == (0.0,) * 4
+    assert some.model.settings_.inferred[4:] == (1.0,) * 3
+    assert ratio(some, 0.1, some.test.tags) < 0.8
+    assert ratio(some, 0.1) == pytest.approx(1.0, abs=1e-6)
+    assert ratio(some, 0.9) < 0.8
 
 
-def test_inferred_tags_that_help_count_from_a_few_words_on(helpful: Fitted) -> None:
-    trust = helpful.model.settings_.inferred
-    assert trust[0] < trust[-1]
-    assert max(ratio(helpful, 0.3), ratio(helpful, 0.8)) < 0.9
+def test_tags_that_are_always_wrong_are_never_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    mislead(monkeypatch, most=1000)
+    some = fitted()
+    assert some.model.settings_.inferred == (0.0,) * len(WORDS)
+    assert ratio(some, 0.9) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("share", "most"), [(0.1, 0.9), (0.3, 0.7), (0.9, 0.7)])
+def test_inferred_tags_that_help_are_trusted(helpful: Fitted, share: float, most: float) -> None:
+    assert helpful.model.settings_.inferred[2:] == (1.0,) * 5
+    assert ratio(helpful, share) < most
 
 
 def test_trust_lies_between_that_of_the_next_numbers_of_words(helpful: Fitted) -> None:
@@ -123,4 +163,4 @@ def test_trust_is_saved_and_older_models_trust_by_their_prior(helpful: Fitted, t
 
 
 def test_the_same_trust_at_any_number_of_threads(helpful: Fitted) -> None:
-    assert fitted(4, 60, n_jobs=2).model.settings_ == helpful.model.settings_
+    assert fitted(n_jobs=2).model.settings_ == helpful.model.settings_

@@ -19,9 +19,10 @@ from tagtopics.tag_prior.prior import pairs_of
 from tagtopics.tag_prior.strengths import WORDS, best_levels
 
 _LEVELS = (0.0, 0.1, 0.3, 1.0)  # values of trust that are tried
-# Documents of the pilot that its recommender is trained on: fewer if tags are many.
-_LEAST_DOCS, _MOST_DOCS, _MOST_CELLS = 1000, 2000, 1 << 22
+# Documents of the pilot that its recommender is trained on, and how many of them a tag needs.
+_MOST_DOCS, _LEAST_TAG_DOCS = 2000, 2
 _MOST_PAIRS = 1 << 21  # documents set aside times tags; above that, every n-th document is used
+_FEW_DOCS = 999  # documents set aside; if they are not more, their words are drawn several times
 
 
 class _Pilot(NamedTuple):
@@ -58,18 +59,17 @@ def learn_trust(
     """
     generator, (counts, tags, _, phi, profiles) = np.random.default_rng(seed), pilot
     used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
-    if settings.known == settings.hidden or not len(used):
-        return (0.0,) * len(WORDS)
-    most = int(np.clip(_MOST_CELLS // len(tag_names), _LEAST_DOCS, _MOST_DOCS))
-    rows, topics = np.sort(generator.permutation(used)[:most]), FoldIn(phi, alpha)
+    rows, topics = np.sort(generator.permutation(used)[:_MOST_DOCS]), FoldIn(phi, alpha)
     counts, tags = counts[rows], sp.csr_array(tags[rows])
-    columns = np.unique(tags.indices)  # no other tag can be inferred
-    names = tuple(tag_names[t] for t in columns)
+    columns = np.flatnonzero(np.bincount(tags.indices, minlength=len(tag_names)) >= _LEAST_TAG_DOCS)
+    if settings.known == settings.hidden or not len(columns):
+        return (0.0,) * len(WORDS)
+    names = tuple(tag_names[t] for t in columns.tolist())
     recommender = fit_recommender(counts, sp.csr_array(tags[:, columns]), topics.doc_topic(counts), names)
     pairs = pairs_of(tag_words, np.full(len(tag_names), settings.shrinkage))
     prior = TagPrior(phi, profiles, settings, tag_words, pairs, settings.credit_strengths)
-    step = 1 + held_out.shape[0] * len(names) // _MOST_PAIRS
-    rest, hidden = completion(held_out[::step], seed)
+    step, draws = 1 + held_out.shape[0] * len(names) // _MOST_PAIRS, 1 + _FEW_DOCS // held_out.shape[0]
+    rest, hidden = completion(held_out[np.tile(np.arange(0, held_out.shape[0], step), draws)], seed)
     found = _Pilot(prior, topics, recommender, tag_names)
     gains = [_gains(found, seen, hidden[rows]) for rows, seen in first_words(rest, generator)]
     return tuple(_LEVELS[level] for level in best_levels(np.array(gains)))
