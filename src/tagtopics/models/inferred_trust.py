@@ -22,7 +22,7 @@ _LEVELS = (0.0, 0.1, 0.3, 1.0)  # values of trust that are tried
 # Documents of the pilot that its recommender is trained on, and how many of them a tag needs.
 _MOST_DOCS, _LEAST_TAG_DOCS = 2000, 2
 _MOST_PAIRS = 1 << 21  # documents set aside times tags; above that, every n-th document is used
-_FEW_DOCS = 999  # documents set aside; if they are not more, their words are drawn several times
+_FEW_DOCS, _MOST_DRAWS = 999, 5  # if not more documents are set aside, their words are drawn several times
 
 
 class _Pilot(NamedTuple):
@@ -68,8 +68,9 @@ def learn_trust(
     recommender = fit_recommender(counts, sp.csr_array(tags[:, columns]), topics.doc_topic(counts), names)
     pairs = pairs_of(tag_words, np.full(len(tag_names), settings.shrinkage))
     prior = TagPrior(phi, profiles, settings, tag_words, pairs, settings.credit_strengths)
-    step, draws = 1 + held_out.shape[0] * len(names) // _MOST_PAIRS, 1 + _FEW_DOCS // held_out.shape[0]
-    rest, hidden = completion(held_out[np.tile(np.arange(0, held_out.shape[0], step), draws)], seed)
+    D = held_out.shape[0]
+    step, draws = 1 + D * len(names) // _MOST_PAIRS, min(1 + _FEW_DOCS // D, _MOST_DRAWS)
+    rest, hidden = completion(held_out[np.tile(np.arange(0, D, step), draws)], seed)
     found = _Pilot(prior, topics, recommender, tag_names)
     gains = [_gains(found, seen, hidden[rows]) for rows, seen in first_words(rest, generator)]
     return tuple(_LEVELS[level] for level in best_levels(np.array(gains)))
