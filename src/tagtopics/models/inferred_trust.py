@@ -70,16 +70,19 @@ def learn_trust(
     prior = TagPrior(phi, profiles, settings, tag_words, pairs, settings.credit_strengths)
     D = held_out.shape[0]
     step, draws = 1 + D * len(names) // _MOST_PAIRS, min(1 + _FEW_DOCS // D, _MOST_DRAWS)
-    rest, hidden = completion(held_out[np.tile(np.arange(0, D, step), draws)], seed)
+    document = np.tile(np.arange(0, D, step), draws)
+    rest, hidden = completion(held_out[document], seed)
     found = _Pilot(prior, topics, recommender, tag_names)
-    gains = [_gains(found, seen, hidden[rows]) for rows, seen in first_words(rest, generator)]
+    drawn = first_words(rest, generator)
+    gains = [_gains(found, seen, hidden[rows], document[rows]) for rows, seen in drawn]
     return tuple(_LEVELS[level] for level in best_levels(np.array(gains)))
 
 
-def _gains(pilot: _Pilot, seen: CSR, hidden: CSR) -> list[float]:
+def _gains(pilot: _Pilot, seen: CSR, hidden: CSR, document: Int64) -> list[float]:
     """Return what tags inferred from the words seen add to the log probability of hidden ones, by level.
 
-    The standard error of the lowest level is subtracted: some trust must be better than none.
+    The standard error of the lowest level is subtracted: some trust must be better than none. Rows of the
+    same document, (D,), are added up for it.
     """
     prior, recommender = pilot.prior, pilot.recommender
     likely = recommender.probabilities(seen, pilot.topics.doc_topic(seen))
@@ -90,7 +93,8 @@ def _gains(pilot: _Pilot, seen: CSR, hidden: CSR) -> list[float]:
 
     without = predict(0.0)
     gains = [predict(level) - without for level in _LEVELS[1:]]
-    error = np.sqrt(np.square(gains[0] - gains[0].mean()).sum()) if len(without) else 0.0
+    by_document = np.bincount(np.unique(document, return_inverse=True)[1], gains[0])
+    error = np.sqrt(np.square(by_document - by_document.mean()).sum()) if len(without) else 0.0
     return [0.0, *(float(gain.sum() - error) for gain in gains)]
 
 
