@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +16,9 @@ from tagtopics.corpus.splits import seen_part, train_test
 from tagtopics.evaluation import evaluate_perplexity
 from tagtopics.recommend import reference
 from tagtopics.recommend.ridge import TOPIC_WEIGHT, documents_of, nearest_documents
-from tagtopics.tag_prior.neighbours import NEAREST, trusted
+from tagtopics.tag_prior.neighbours import NEAREST, SimilarStrengths, trusted
 from tagtopics.tag_prior.prior import Strengths
+from tagtopics.tag_prior.strengths import NEVER
 
 
 class Fitted(NamedTuple):
@@ -119,6 +121,19 @@ def test_few_words_count_little(groups: Fitted) -> None:
     near = near._replace(weights=sp.csr_array(np.full((3, 2), 0.5)))
     few = trusted(near, np.array([0.0, 4.0, 4000.0]), Strengths(0.5, 0.5))
     np.testing.assert_allclose(few.weights.sum(1), [0, 0.5, 1], atol=1e-6)
+
+
+def test_similar_documents_count_from_a_number_of_words_on(groups: Fitted) -> None:
+    strengths = SimilarStrengths(2.0, 1.0, 10.0, hidden_words=3.0, known_words=8.0)
+    found = strengths.of(np.array([2.0, 3.0, 7.0, 8.0, 8.0]), np.array([0.0, 0.0, 1.0, 1.0, 0.5]))
+    np.testing.assert_allclose(found, [0, 2, 0, 1, 1.5])
+    model = copy(groups.model)
+    never = model.settings_.similar._replace(hidden_words=NEVER)
+    model.settings_ = model.settings_._replace(similar=never)
+    model.refresh_tag_prior()
+    alone = model.predict_words(groups.test)
+    np.testing.assert_allclose(model.predict_words(groups.test, similar=True), alone, atol=1e-4)
+    assert abs(groups.model.predict_words(groups.test, similar=True) - alone).max() > 1e-3
 
 
 def test_shuffled_tags_leave_similar_documents_as_they_are() -> None:
