@@ -163,7 +163,7 @@ def table(name: str, rows: list[dict[str, Any]]) -> str:
     lines = [f"| {name} | {' | '.join(heads)} | stability |", "|---" * (len(used) + 2) + "|"]
     for system in SYSTEMS:
         own = [row for row in rows if row["system"] == system]
-        if not own:
+        if len(own) < len(SEEDS):
             continue
         cells = []
         for key in used:
@@ -219,7 +219,12 @@ the same words. Means, and half of the width of the 95 % interval of the mean.
   differ, too.
 
 Outliers of BERTopic are given to the nearest cluster for NMI and ARI; it may find fewer than {n} topics.
-k-means lists words by class-based TF-IDF. tomotopy and topica run 1,000 sweeps.
+k-means lists words by class-based TF-IDF. tomotopy and topica run 1,000 sweeps. A system is listed for the
+collections on which all five seeds were run.
+
+**Where we lose.** BERTopic agrees better with the classes of BBC and Reuters than our topics with the same
+vectors do. NMF and KeyNMF are more stable from seed to seed. On the titles of dblp, with five words each,
+the lists of tomotopy and k-means are more coherent, but repeat words.
 
 {tables}
 

@@ -126,7 +126,7 @@ Ten words of each topic: those that tagtopics lists ([decision 256](../../docs/d
 the most telling ones (by contribution alone) and the most probable ones, all three of the same topics of
 `LDA`; and the words with the largest weights in scikit-learn's NMF of TF-IDF. Topics are learned from a half
 of the documents, drawn by each of five seeds. Documents: {sizes}. Mean of five seeds and 95 % interval of the
-mean. Measured before priors were chosen on held-out documents.
+mean.
 The rule was chosen with seed 0 of these corpora. It can be applied to any topics: "NMF, our rule" has
 the words that it lists for the factors of NMF.
 

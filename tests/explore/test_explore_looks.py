@@ -124,7 +124,7 @@ LEADERS = """() => document.querySelector('.terrain .leaders path').getAttribute
 
 
 def test_few_lines_pass_through_names(browser: Any, address: str) -> None:
-    watched = Watched(browser, address, viewport={"width": 1040, "height": 640})
+    watched = Watched(browser, address, viewport={"width": 1280, "height": 800})
     page = opened(watched, "#/")
     boxes = np.array(page.evaluate(NAMES, ""))
     leaders = np.array(page.evaluate(LEADERS))
