@@ -223,8 +223,9 @@ k-means lists words by class-based TF-IDF. tomotopy and topica run 1,000 sweeps.
 collections on which all five seeds were run.
 
 **Where we lose.** BERTopic agrees better with the classes of BBC and Reuters than our topics with the same
-vectors do, and by ARI also with those of dblp. NMF and KeyNMF are more stable from seed to seed. On the titles of dblp, with five words each,
-the lists of tomotopy and k-means are more coherent, but repeat words.
+vectors do, and by ARI also with those of dblp. NMF and KeyNMF are more stable from seed to seed. On the
+titles of dblp, with five words each, the lists of tomotopy, topica and k-means are more coherent, but repeat
+words.
 
 {tables}
 
