@@ -19,6 +19,7 @@ from explore_support import Watched, wait_for_map, wait_for_place, wait_until
 import tagtopics as tt
 from tagtopics.explore import write_report
 from tagtopics.explore.record.topic_data import TopicData
+from tagtopics.explore.report.page import script
 from tagtopics.explore.report.timeline import periods_of
 
 pytest_plugins = ("explore_fixtures",)
@@ -29,6 +30,10 @@ def test_no_two_scripts_declare_the_same_name() -> None:
     scripts = [path.read_text(encoding="utf-8") for path in folder.iterdir() if path.name.endswith(".js")]
     found = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", "\n".join(scripts), re.MULTILINE)
     assert [name for name, n in Counter(found).items() if n > 1] == []  # they share one scope
+
+
+def test_the_script_is_small() -> None:
+    assert len(script(audit=True).encode()) <= 200_000
 
 
 def test_back_leads_to_the_same_place_of_a_list(watched: Watched) -> None:

@@ -1,7 +1,9 @@
 // Functions of the explorer that need no page: `make js-check`.
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 
+import { parse } from "acorn"; // installed with eslint
 import { load, numbers, plain } from "./explorer.mjs";
 
 const { topOf, percent, whole, times } = load(["dom"], ["topOf", "percent", "whole", "times"]);
@@ -102,4 +104,14 @@ test("colours are those of CSS", () => {
   assert.equal(points.rgbOf(points.packedColour(1, 0, 0)), "rgb(255,255,255)");
   assert.equal(points.rgbOf(points.packedColour(0, 0, 0)), "rgb(0,0,0)");
   assert.equal(points.rgbOf(points.packedColour(0.51975, 0.17686, 142.495)), "rgb(0,128,0)");
+});
+
+test("the shipped script says what its files say", () => {
+  const folder = new URL("../../src/tagtopics/explore/report/static/", import.meta.url);
+  const statements = (text, body = (tree) => tree.body) =>
+    body(parse(text, { ecmaVersion: 2023 })).map((one) => JSON.stringify(one, (key, value) => (key === "start" || key === "end" ? undefined : value)));
+  const files = readdirSync(folder).filter((name) => name.endsWith(".js"));
+  const written = files.flatMap((name) => statements(readFileSync(new URL(name, folder), "utf8")));
+  const shipped = statements(readFileSync(new URL("../../build/explorer.js", import.meta.url), "utf8"), (tree) => tree.body[0].expression.callee.body.body.slice(1, -1));
+  assert.deepEqual(shipped.sort(), written.sort());
 });

@@ -34,14 +34,29 @@ ICON = (
 )
 
 
+def _quoted() -> str:
+    """Return a pattern of JavaScript's strings, regular expressions, and templates nested at most twice."""
+    string, inside = r"'[^'\n]*'|" + r'"(?:\\.|[^"\\\n])*"', r"[^`{}]"
+    for _ in range(3):
+        template = rf"`(?:\\.|[^`\\$]|\$(?!{{)|\${{(?:{string}|{inside})*}})*`"
+        inside = rf"[^`{{}}\"]|{template}|{{[^`{{}}]*}}"
+    return rf"{string}|{template}|/(?![ /*])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[\n])+/"
+
+
+_QUOTED = re.compile(f"({_quoted()})")
+_SPACED = re.compile(r" ?([-+*/%=<>!&|?:,;(){}\[\]]) ?(?![-+])|(?<=[=(,?:&|<>\[]) ")
+
+
 @lru_cache(maxsize=2)
 def script(*, audit: bool = False) -> str:
-    """Return the script, without indentation and comments; its parts share one function scope."""
+    """Return the script, without comments and needless spaces; its parts share one function scope."""
     names = (*_SCRIPTS, "audit") if audit else _SCRIPTS
     parts = "\n".join(_asset("static", f"{name}.js") for name in names)
     short = re.sub(r"^ *(//.*|/\*\*.*\*/)?\n|^ +| // .*| /\*\* .*? \*/", "", parts + "\n", flags=re.MULTILINE)
     short = re.sub(r"(?<=[{(\[,])\n|,?\n(?=[)\]}])", "", short)  # statements keep their lines
-    return f'(() => {{\n"use strict";\n{short}start();\n}})();\n'
+    pieces = _QUOTED.split(short)
+    pieces[::2] = [_SPACED.sub(r"\1", piece) for piece in pieces[::2]]
+    return f'(() => {{\n"use strict";\n{"".join(pieces)}start();\n}})();\n'
 
 
 @lru_cache(maxsize=1)

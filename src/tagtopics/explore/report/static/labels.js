@@ -48,7 +48,7 @@ function titleLabel(d) {
 
 // Long names take two lines, very long ones three, of about the same length.
 function inLines(text, n = text.length < 18 ? 1 : text.length < 40 ? 2 : 3) {
-  const spaces = [...text.matchAll(/ /g)].map((match) => match.index);
+  const spaces = [...text.matchAll(/\s/g)].map((match) => match.index);
   if (n === 1 || !spaces.length) return [text];
   const uneven = (at) => Math.abs(text.length - n * at);
   const at = spaces.reduce((a, b) => (uneven(b) < uneven(a) ? b : a));
