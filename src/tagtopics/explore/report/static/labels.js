@@ -16,28 +16,36 @@ function mapLabel(make, lines, x, y, from, size, weight, around) {
 // Topics first, larger ones before smaller ones, then tags. `from` is the zoom from which a name may be shown.
 function mapLabels() {
   const { topics, tags, region } = store.map;
-  const counts = new Array(store.K).fill(0);
-  for (const k of region) counts[k]++;
+  const members = Array.from({ length: store.K }, () => []);
+  region.forEach((k, d) => members[k].push(d));
+  const counts = members.map((docs) => docs.length);
   const most = Math.max(...counts, 1);
-  const small = window.innerWidth < 720 ? 0.85 : 1;
-  const first = topOf(counts, store.K)
+  const small = Math.min(Math.max(Math.sqrt((window.innerWidth * window.innerHeight) / 40_000 / store.K), 0.8), 1);
+  const first = telling(topOf(counts, store.K))
     .filter((k) => counts[k] > 0)
     .map((k) => {
-      const size = small * (12.5 + 4 * Math.sqrt(counts[k] / most));
+      const size = Math.max(small * (12.5 + 4 * Math.sqrt(counts[k] / most)), 12);
       const lines = inLines(topicName(k));
       const vars = { "--hue": topicHue(k), "--size": `${size.toFixed(1)}px` };
       const make = () =>
         link(topicHref(k), { class: isBackground(k) ? "name topic plain" : "name topic", vars },
           lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])),
         );
-      return { ...mapLabel(make, lines, topics.x[k], topics.y[k], 0, size, 650, AROUND), has: (d) => region[d] === k };
+      return { ...mapLabel(make, lines, topics.x[k], topics.y[k], 0, size, 650, HERE), grey: isBackground(k), has: (d) => region[d] === k, ends: endsOf(members[k], topics.x[k], topics.y[k]) };
     });
   const second = tags.tags.map((t, i) => {
     const make = () => link(tagHref(t), { class: "name tag", title: tagFull(t) }, tagShort(t));
     const has = (d) => store.documents.tags[d].includes(t);
-    return { ...mapLabel(make, [tagShort(t)], tags.x[i], tags.y[i], 1.25 + 0.012 * i, 12 * small, 400, [AROUND[0]]), has };
+    return { ...mapLabel(make, [tagShort(t)], tags.x[i], tags.y[i], 1.25 + 0.012 * i, 12 * small, 400, [HERE[0]]), has };
   });
   return [...first, ...second];
+}
+
+// Where a line to the name of a topic may begin: at its place, or at one of its documents.
+function endsOf(docs, x, y) {
+  const { x: xs, y: ys } = store.map;
+  const order = docs.map((d) => [xs[d], ys[d]]).sort(([a, b], [c, d]) => Math.hypot(a - x, b - y) - Math.hypot(c - x, d - y));
+  return [[x, y], ...Array.from({ length: 14 }, (_, i) => order[Math.floor((order.length * i) / 15)])];
 }
 
 function titleLabel(d) {
@@ -55,24 +63,30 @@ function inLines(text, n = text.length < 18 ? 1 : text.length < 40 ? 2 : 3) {
   return [text.slice(0, at), ...inLines(text.slice(at + 1), n - 1)];
 }
 
-// Where a name may be if its place is taken: around it, nearest first, as steps of half its size; smaller ones go further.
-const OFFSETS = Array.from({ length: 49 * 41 }, (_, i) => [((i % 49) - 24) / 4, Math.floor(i / 49) - 20]).sort(
+// Where a name may be, as steps of half its size from its place, nearest first: above its place, or further away with a line
+// to it. Names that are not at their place may be smaller.
+const OFFSETS = Array.from({ length: 25 * 33 }, (_, i) => [((i % 25) - 12) / 2, Math.floor(i / 25) - 16]).sort(
   ([a, b], [c, d]) => Math.hypot(4 * a, b) - Math.hypot(4 * c, d),
 );
-const AROUND = [
-  ...OFFSETS.filter(([x, y]) => Math.hypot(4 * x, y) <= 3).map((step) => [...step, 1]),
-  ...OFFSETS.map((step) => [...step, 0.8]),
-];
+/** @param {number[]} step */
+const isNear = ([x, y]) => Math.abs(x) <= 1 && Math.abs(y) <= 1;
+const [HERE, BESIDE] = [true, false].map((near) => [1, 0.8].flatMap((scale) => OFFSETS.filter((step) => isNear(step) === near && (near || scale < 1)).map((step) => [...step, scale])));
+const BELOW = [...BESIDE]; // the line may begin below another name
+const SMALL = HERE.filter(([, , scale]) => scale < 1); // if there is no room for all otherwise
+
+// Whether two lines cross.
+/** @param {number[]} line @param {number[]} other */
+function crosses([ax, ay, bx, by], [cx, cy, dx, dy]) {
+  const side = (x, y, ex, ey, fx, fy) => (ex - x) * (fy - y) > (ey - y) * (fx - x);
+  return side(ax, ay, cx, cy, dx, dy) !== side(bx, by, cx, cy, dx, dy) && side(ax, ay, bx, by, cx, cy) !== side(ax, ay, bx, by, dx, dy);
+}
 
 // Whether a line from a place to another passes through a box.
 /** @param {number[]} box @param {number[]} line */
 function meets([left, top, right, bottom], [ax, ay, bx, by]) {
-  const steps = Math.ceil(Math.hypot(bx - ax, by - ay) / 6);
-  for (let i = 0; i <= steps; i++) {
-    const [x, y] = [ax + ((bx - ax) * i) / steps, ay + ((by - ay) * i) / steps];
-    if (x > left && x < right && y > top && y < bottom) return true;
-  }
-  return false;
+  if ((ax < left && bx < left) || (ax > right && bx > right) || (ay < top && by < top) || (ay > bottom && by > bottom)) return false;
+  const side = (x, y) => Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax)); // of the line
+  return Math.abs(side(left, top) + side(right, top) + side(right, bottom) + side(left, bottom)) < 4;
 }
 
 class MapNames {
@@ -96,48 +110,79 @@ class MapNames {
     });
     return topOf(apart, MOST_TITLES).filter((d) => apart[d] > -Infinity).map((d) => this.titles.get(d) || this.titles.set(d, titleLabel(d)).get(d));
   }
-  // The most important names that fit without overlapping.
+  // The most important names that fit without overlapping: topics at their places, other topics beside theirs, then the rest.
   choose() {
     const { map } = this;
-    const taken = [[0, map.height - 56, 230, map.height]]; // the buttons
-    if (map.legend) taken.push([map.width - SCALE.width - 16, 0, map.width, SCALE.height + 12]);
-    const most = Math.round((map.width * map.height) / 9000);
-    this.leaders = []; // lines from places to names beside them
-    let shown = 0;
     for (const label of this.labels.slice(this.named.length)) label.node?.remove();
     this.labels = [...this.named, ...this.titlesInView()];
-    for (const label of this.labels) {
+    const inView = this.labels.filter((label) => {
       const [px, py] = map.toScreen(label.x, label.y);
-      const near = px > -20 && py > -20 && px < map.width + 20 && py < map.height + 20;
-      label.shown = near && shown < most && label.from <= map.zoom && this.fits(label, px, py, taken);
-      if (label.shown) shown++;
+      return label.from <= map.zoom && px > -20 && py > -20 && px < map.width + 20 && py < map.height + 20;
+    });
+    // Topics that found no room come first the next time; the first order with the fewest of them is kept.
+    let topics = inView.filter((label) => label.around === HERE);
+    const tried = [];
+    while (tried.length < 6 && tried.at(-1)?.left.length !== 0) {
+      const here = tried.length < 3 ? HERE : SMALL;
+      this.lay(topics, inView, here);
+      tried.push({ topics, here, left: topics.filter((label) => !label.shown) });
+      topics = [...tried.at(-1).left, ...topics.filter((label) => label.shown)];
+    }
+    const missed = ({ left }) => left.reduce((sum, label) => sum + (label.grey ? 1 : store.K), 0);
+    const best = tried.reduce((a, b) => (missed(b) < missed(a) ? b : a));
+    if (best !== tried.at(-1)) this.lay(best.topics, inView, best.here);
+    for (const label of this.labels) {
       if (label.shown && !label.node) label.node = label.make();
       if (label.shown && !label.node.isConnected) this.node.append(label.node);
       if (label.node && label.node.hidden === label.shown) label.node.hidden = !label.shown;
     }
     this.place();
   }
-  // Whether there is room for a name at its place, or close to it: it is then taken. No line passes through a name,
-  // unless there is no other way.
-  fits(label, px, py, taken) {
-    return this.put(label, px, py, taken, true) || (label.around === AROUND && this.put(label, px, py, taken, false));
+  lay(topics, all, here) {
+    const { map } = this;
+    this.taken = [[0, map.height - 56, 230, map.height]]; // the buttons
+    if (map.legend) this.taken.push([map.width - SCALE.width - 16, 0, map.width, SCALE.height + 12]);
+    this.leaders = []; // lines from places to names beside them
+    let left = Math.round((map.width * map.height) / 9000);
+    const rest = all.filter((label) => label.around !== HERE);
+    for (const label of this.labels) label.shown = false;
+    for (const [some, around] of [[topics, here], [topics, BESIDE], [topics, BELOW], [rest, null]])
+      for (const label of some) if (!label.shown && left > 0) left -= Number((label.shown = this.fits(label, around || label.around)));
   }
-  put(label, px, py, taken, apart) {
+  // Whether there is room for a name at one of some places around its own, or, without a line, around its other ends: it is then
+  // taken. No line passes through a name.
+  fits(label, around) {
+    const { map } = this;
     label.full ||= label.sized();
-    for (const [i, j, scale] of label.around) {
-      const [w, t] = [label.full[0] * scale, Math.max(label.full[1] * scale, 24)].map((side) => side / 2);
-      const [x, y] = [px + i * w, py + j * t];
-      const box = [x - w - 4, y - t - 2, x + w + 4, y + t + 2];
-      if (box[0] < 0 || box[1] < 0 || box[2] > this.map.width || box[3] > this.map.height) continue;
-      if (!taken.every((one) => box[2] < one[0] || box[0] > one[2] || box[3] < one[1] || box[1] > one[3])) continue;
-      const line = Math.abs(x - px) > w || Math.abs(y - py) > t ? [px, py, x, y] : null;
-      if (apart && (this.leaders.some((other) => meets(box, other)) || (line && taken.some((one) => !meets(one, [px, py, px, py + 1]) && meets(one, line))))) continue;
-      taken.push(box);
-      if (line) this.leaders.push(line);
-      [label.dx, label.dy, label.scale, label.width, label.height] = [x - px, y - py, scale, 2 * w, 2 * t];
-      return true;
-    }
+    const [px, py] = map.toScreen(label.x, label.y);
+    const middles = around === HERE || around === SMALL ? label.ends.map(([x, y]) => map.toScreen(x, y)) : [[px, py]];
+    for (const [i, j, scale] of around)
+      for (const middle of middles) {
+        const [w, t] = [label.full[0] * scale, Math.max(label.full[1] * scale, 24)].map((side) => side / 2);
+        const [x, y] = [middle[0] + i * w, middle[1] + j * t];
+        const box = [x - w - 4, y - t - 2, x + w + 4, y + t + 2];
+        if (box[0] < 0 || box[1] < 0 || box[2] > map.width || box[3] > map.height) continue;
+        if (!this.taken.every((one) => box[2] < one[0] || box[0] > one[2] || box[3] < one[1] || box[1] > one[3])) continue;
+        if (this.leaders.some((other) => meets(box, other))) continue;
+        const lines = around === BESIDE || around === BELOW ? label.ends.map(([a, b]) => [a, b, ...this.lineTo(a, b, x, y, w, t)]) : [];
+        const line = lines.find((one) => this.isFree(one.slice(2), around === BELOW));
+        if (lines.length && !line) continue;
+        this.taken.push(box);
+        if (line) this.leaders.push(line.slice(2));
+        Object.assign(label, { dx: x - px, dy: y - py, scale, width: 2 * w, height: 2 * t, end: line });
+        return true;
+      }
     return false;
+  }
+  // The line from a place of the map to the nearest edge of a box, which has its middle and half its sides.
+  lineTo(a, b, x, y, w, t) {
+    const [px, py] = this.map.toScreen(a, b);
+    return [px, py, Math.min(Math.max(px, x - w), x + w), Math.min(Math.max(py, y - t), y + t)];
+  }
+  isFree(line, below) {
+    const [x, y] = line;
+    const isOver = (box) => below && x > box[0] + 6 && x < box[2] - 6 && y > box[1] + 6 && y < box[3] - 6;
+    return this.taken.every((one) => isOver(one) || !meets(one, line)) && (below || !this.leaders.some((other) => crosses(other, line)));
   }
 
   // Names of what no document of the filter has are faint.
@@ -156,10 +201,9 @@ class MapNames {
       label.node.classList.toggle("faded", label.faded);
       label.node.classList.toggle("small", label.scale < 1);
       label.node.style.transform = `translate(${(x - label.width / 2).toFixed(1)}px, ${(y - label.height / 2).toFixed(1)}px)`;
-      if (Math.abs(label.dx) > label.width / 2 || Math.abs(label.dy) > label.height / 2) {
-        const edge = Math.min(label.width / 2 / Math.max(Math.abs(label.dx), 1e-9), label.height / 2 / Math.max(Math.abs(label.dy), 1e-9), 1);
-        lines.push(`M${px.toFixed(1)} ${py.toFixed(1)}L${(x - edge * label.dx).toFixed(1)} ${(y - edge * label.dy).toFixed(1)}`);
-      }
+      if (!label.end) continue;
+      const [ax, ay, bx, by] = this.lineTo(label.end[0], label.end[1], x, y, label.width / 2, label.height / 2);
+      lines.push(`M${ax.toFixed(1)} ${ay.toFixed(1)}L${bx.toFixed(1)} ${by.toFixed(1)}`);
     }
     this.lines.setAttribute("d", lines.join(""));
     this.node.style.transform = "";
