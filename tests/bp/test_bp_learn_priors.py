@@ -180,11 +180,11 @@ def test_few_documents_keep_the_defaults(docstrings: tt.Corpus) -> None:
     assert (model.word_exponent_, model.doc_topic_prior_[0]) == (1.0, np.float32(0.1))
 
 
-@pytest.mark.parametrize(("gain", "exponent"), [(0.05, 0.8125), (0.001, 1.0)])
+@pytest.mark.parametrize(("gain", "exponent", "last"), [(0.05, 0.8125, 0.75), (0.001, 1.0, 0.9375)])
 def test_the_search_goes_on_while_it_gains(
-    gain: float, exponent: float, monkeypatch: pytest.MonkeyPatch
+    gain: float, exponent: float, last: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With known scores, the best prior is found, and the best exponent if it gains enough."""
+    """With known scores, the best prior is found, and the best exponent if it can gain enough."""
     counts = sp.csr_array(np.random.default_rng(0).poisson(1.0, (600, 12)))
     tags, priors = sp.csr_array((600, 0)), Priors(np.full(3, 0.1, dtype=np.float32), 0.05)
     tried: list[Priors] = []
@@ -203,5 +203,6 @@ def test_the_search_goes_on_while_it_gains(
     take = lambda rows: (counts[rows], tags[rows])  # noqa: E731
     found = learn_priors.choose_priors(600, take, priors, 0, anchored=True, fixed_alpha=False)
     assert (found.word_exponent, found.doc_topic[0]) == (exponent, np.float32(0.025))
+    assert min(one.word_exponent for one in tried) == last
     kept = learn_priors.choose_priors(600, take, priors, 0, anchored=True, fixed_alpha=True)
     assert kept.doc_topic[0] == np.float32(0.1)

@@ -20,7 +20,7 @@ as that is better, and then with smaller exponents (decision 206).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,7 @@ from tagtopics.bp.graph import Belief, Priors, build_graph
 from tagtopics.bp.holdout import Holdout, log_likelihoods, set_aside
 from tagtopics.bp.loop import run
 from tagtopics.bp.pilot import choose_held_out
-from tagtopics.bp.propagation import BeliefPropagation
+from tagtopics.bp.propagation import BeliefPropagation, Start
 from tagtopics.corpus.splits import completion
 
 MIN_DOCS = 200  # corpora with fewer documents keep the priors they were given
@@ -96,28 +96,36 @@ def choose_priors(
         return priors
     executor, (seen, hidden) = MemoryExecutor(build_graph(counts, tags[:, :0])), completion(others, seed)
     calm = min(priors.relaxation, _RELAXATION)
+    start = Start(BeliefPropagation(executor, priors, seed, anchored).word_topics())  # no prior changes it
 
     def score(tried: Priors) -> float:
         """Return the mean log likelihood of a held-out token after a short fit."""
-        algorithm = BeliefPropagation(executor, tried._replace(relaxation=calm), seed, anchored)
+        algorithm = BeliefPropagation(executor, tried._replace(relaxation=calm), seed, anchored, start)
         raised = run(algorithm, max_iter=_CHOICE_SWEEPS).state.sums.words + tried.topic_word
         phi = (raised / raised.sum(0)).astype(np.float32)
         theta = FoldIn(phi, tried.doc_topic).doc_topic(seen)
         return float(log_likelihoods(hidden, theta, phi).sum() / max(hidden.sum(), 1))
 
-    def climb(found: Priors, best: float, others: Iterable[Priors]) -> tuple[Priors, float]:
-        """Return the last of `others`, and its score, before the first that is no better."""
-        for tried in others:
-            if (reached := score(tried)) <= best:
+    def climb(found: Priors, best: float, others: Sequence[Priors], goal: float) -> tuple[Priors, float]:
+        """Return the last of `others`, and its score, before the first that is no better.
+
+        It also ends where further steps as large as the last one would not lead above the goal.
+        """
+        for left, tried in zip(reversed(range(len(others))), others, strict=True):
+            step = (reached := score(tried)) - best
+            if step <= 0:
                 break
             found, best = tried, reached
+            if best + left * step <= goal:
+                break
         return found, best
 
     factors = () if fixed_alpha else _ALPHA_FACTORS
     smaller = [priors._replace(doc_topic=priors.doc_topic * np.float32(factor)) for factor in factors]
-    found, best = climb(priors, score(priors), smaller)
-    below, reached = climb(found, best, [found._replace(word_exponent=e) for e in _EXPONENTS])
-    return below if reached > best + _LEAST_GAIN else found
+    found, best = climb(priors, score(priors), smaller, -np.inf)
+    goal, exponents = best + _LEAST_GAIN, [found._replace(word_exponent=e) for e in _EXPONENTS]
+    below, reached = climb(found, best, exponents, goal)
+    return below if reached > goal else found
 
 
 @dataclass(frozen=True)

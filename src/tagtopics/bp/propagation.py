@@ -62,7 +62,7 @@ class BeliefPropagation:
         """Return the first messages and their sums."""
         totals = self.executor.totals
         sums = CorpusSums.zeros(len(totals.word_docs), len(totals.tag_docs), self.n_topics)
-        docs = self.executor.start(self._word_topics(), self.seed, sums)
+        docs = self.executor.start(self.word_topics(), self.seed, sums)
         words = self._read_sums(sums).words if self.executor.lean else sums.words[:0]
         priors = self.priors._replace(relaxation=min(self.priors.relaxation, self.first.relaxation))
         return Belief(0, sums, words.astype(np.float32), priors, docs)
@@ -157,7 +157,7 @@ class BeliefPropagation:
         everything, counts = self._with_earlier(sums), self.first.word_counts
         return everything if counts is None else everything._replace(words=everything.words + counts)
 
-    def _word_topics(self) -> Float32:
+    def word_topics(self) -> Float32:
         """Return p(topic | word), (W, K), up to a factor, for the first messages.
 
         Noise in the messages lets new words that occur together choose one topic together: without it,
