@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -19,12 +21,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from reproduction import probable_words
+from reproduction.credit import evaluate_credit
 from reproduction.curves import measure_curve
 from reproduction.photos import photo_folder
 from reproduction.recommenders import SYSTEMS, measure_scores, measure_system
 from reproduction.spec import THIN, ExperimentSpec, Record, append_record, read_records
 from tagtopics import __version__
-from tagtopics._processes import safe_path
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.evaluation import find_task
 
@@ -41,6 +43,19 @@ LINK_CONSTANT = 10.0
 _Measure = Callable[[ExperimentSpec, Any, Any], dict[str, Any]]
 Progress = Callable[[int, int, str], None]
 """Called with the number of experiments done, the total, and the title of the last."""
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Keep the working folder out of the path of processes that other libraries start meanwhile."""
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONSAFEPATH"]
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
 
 
 # ------------------------------------------------------------------------------------ one experiment
@@ -158,8 +173,6 @@ class FittedOnce:
 
 def _measure_task(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
     task = find_task(spec.task)
-    if spec.task == "credit":
-        return task(corpus, model.estimator, seed=spec.seed)
     if spec.task == "recommendation":
         if spec.system in SYSTEMS:
             return measure_system(corpus, model, spec.system, spec.seed)
@@ -168,6 +181,10 @@ def _measure_task(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str,
         per_class = PER_CLASS.get(spec.dataset, 100)
         return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known, per_class=per_class)
     return task(corpus, model, seed=spec.seed, tags_known=spec.tags_known)
+
+
+def _measure_credit(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
+    return evaluate_credit(corpus, model.estimator, seed=spec.seed)
 
 
 def _measure_links(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
@@ -235,6 +252,7 @@ _MEASURES: Mapping[str, _Measure] = {
     "perplexity": _measure_perplexity,
     "links": _measure_links,
     "curve": measure_curve,
+    "credit": _measure_credit,
 }
 
 

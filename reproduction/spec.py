@@ -24,7 +24,7 @@ DATASETS = ("cora", "med", "corel5k-images", "corel5k", "corel5k-thin", "bibtex"
 THIN = "corel5k-thin"
 """C5K with a fiftieth of its tokens and the paper's four classes: see `run.thinned`."""
 
-OWN_TASKS = ("statistics", "topics", "curve")
+OWN_TASKS = ("statistics", "topics", "curve", "credit")
 """Tasks that only experiments have: Table II, top words, and perplexity by the share of words seen."""
 
 MODELS: Mapping[str, str] = {

@@ -32,9 +32,12 @@ MODULES = (
 EXTRA = (
     ("tagtopics.models.results", ("TagProfile", "TopicTable", "RelatedDocument")),
     ("tagtopics.tag_prior.credit", ("CreditTable",)),
+    ("tagtopics.evaluation.perplexity", ("evaluate_perplexity",)),
+    ("tagtopics.evaluation.prediction", ("evaluate_classification", "evaluate_links")),
+    ("tagtopics.evaluation.recommendation", ("evaluate_recommendation",)),
     ("tagtopics.recommend.recommender", ("Recommendation",)),
     ("tagtopics.explore.record.topic_data", ("TopicData",)),
-    ("tagtopics.bp.callbacks", ("Callback", "Progress", "EarlyStop")),
+    ("tagtopics.bp.callbacks", ("Callback", "Progress")),
     ("tagtopics.bp.checkpoint", ("Checkpoint", "load_checkpoint")),
     ("tagtopics.scale.ray_executor", ("ray_executor",)),
     ("tagtopics.errors", ("InputError", "MissingExtraError", "CorpusWarning")),

@@ -14,10 +14,11 @@ words on held-out documents (decision 206): LDA predicts better, and tags gain l
 MED, bibtex and the anthology were measured before words were credited to tags in every fifth sweep (decision
 223); ours in the table of tomotopy, measured later, differ from them by at most 0.01 %. Links, classes,
 topics and credit of texts were measured before the limit on own tokens (decision 208), which changes no bit
-of CORA, MED, bibtex and the anthology, and little elsewhere. `reproduction/tags/page.py` writes the page from
-the records of `wrong.py`, `results.py`, `similar.py`, `tasks.py`, `peers.py` and `fits.py` in
-`reproduction/records/tags`. Goals are judged by means over splits, those that are missed first; the tables
-below say how many splits there are."""
+of CORA, MED, bibtex and the anthology, and little elsewhere. Commit c998b43 is the last one that can use
+similar documents (`similar=True`). `reproduction/tags/page.py` writes the page from the records of
+`wrong.py`, `results.py`, `tasks.py`, `peers.py` and `fits.py` in `reproduction/records/tags`, and from those
+of similar documents. Goals are judged by means over splits, those that are missed first; the tables below say
+how many splits there are."""
 
 WRONG = """\
 A fifth of the words of each test document is predicted from 1, 5 or 20 of its other words, or from half of
@@ -41,12 +42,12 @@ it was not run. On docstrings PLDA predicts better than TTM with 80 % of the wor
 with tags inferred has 342 there, and with similar documents 198 (split 1)."""
 
 SIMILAR = """\
-`similar=True` adds the words of the 20 training documents that are most similar to the words seen (decision
-224). This is smoothing by neighbours, and no evidence for tags: the control has shuffled tags and gains as
-much as hidden tags do. What tags are worth beside similar documents is the difference between the second
-table and the first: with 80 % seen, known tags lower the perplexity by 0.6 % on docstrings, where methods
-repeat the texts of other methods, by 1.3 % on cora, by 3.2 % on bibtex and by 0.5 to 4 % on the other four;
-with 5 % seen by 11 to 23 %. Photographs were not measured."""
+`similar=True` added the words of the 20 training documents that are most similar to the words seen, up to
+commit c998b43. This is smoothing by neighbours, and no evidence for tags: the control has shuffled tags and
+gains as much as hidden tags do. What tags are worth beside similar documents is the difference between the
+second table and the first: with 80 % seen, known tags lower the perplexity by 0.6 % on docstrings, where
+methods repeat the texts of other methods, by 1.3 % on cora, by 3.2 % on bibtex and by 0.5 to 4 % on the other
+four; with 5 % seen by 11 to 23 %. Photographs were not measured."""
 
 FITS = """\
 Processor seconds of one thread, least of three fits; topics and what tags say, without the recommender,

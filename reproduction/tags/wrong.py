@@ -4,8 +4,7 @@
 
 The model is fitted with the right tags. Each test document then gets its own tags, none, those that are
 inferred from the words seen, or as many wrong ones: drawn uniformly, or by how often they occur. A fifth of
-its words are predicted from 1, 5 or 20 of the others, or from half of all its words. Without tags, they are
-also predicted with the help of similar training documents.
+its words are predicted from 1, 5 or 20 of the others, or from half of all its words.
 """
 
 from __future__ import annotations
@@ -34,7 +33,10 @@ ROWS = {
     "by frequency": "Wrong tags, drawn by frequency",
     "uniform": "Wrong tags, drawn uniformly",
 }
-"""The tags that documents get: their name in records, and the heading of their table."""
+"""The tags that documents get: their name in records, and the heading of their table.
+
+Similar documents were measured up to commit c998b43, the last one that used them to predict words.
+"""
 
 
 def measure(name: str, seed: int) -> dict[str, Any]:
@@ -54,7 +56,6 @@ def measure(name: str, seed: int) -> dict[str, Any]:
     }
     parts = [split_words(counts, words, seed) for words in SEEN_WORDS]
     curves = {key: [perplexity(model, *part, some) for part in parts] for key, some in given.items()}
-    curves["similar"] = [perplexity(model, *part, None, similar=True) for part in parts]
     return {"corpus": name, "seed": seed, "commit": current_commit(), "curves": curves}
 
 
@@ -88,9 +89,9 @@ def split_words(counts: CSR, words: str, seed: int) -> tuple[CSR, CSR]:
     return seen, hidden
 
 
-def perplexity(model: tt.TTM, seen: CSR, hidden: CSR, tags: Any, similar: bool = False) -> float:
+def perplexity(model: tt.TTM, seen: CSR, hidden: CSR, tags: Any) -> float:
     """Return the perplexity of the hidden words."""
-    total = model.log_likelihood(seen, hidden, tags, similar=similar).sum()
+    total = model.log_likelihood(seen, hidden, tags).sum()
     return float(np.exp(-total / hidden.sum()))
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,19 +24,6 @@ def start_python(code: str, *arguments: str, **options: Any) -> subprocess.Popen
     variables = {**os.environ, **options.pop("env", {}), "PYTHONPATH": os.pathsep.join(_places())}
     command = [sys.executable, "-P", "-c", code, *arguments]
     return subprocess.Popen(command, env=variables, encoding="utf-8", **options)
-
-
-@contextmanager
-def safe_path() -> Iterator[None]:
-    """Keep the working folder out of the path of processes that other libraries start meanwhile."""
-    before = os.environ.get("PYTHONSAFEPATH")
-    os.environ["PYTHONSAFEPATH"] = "1"
-    try:
-        yield
-    finally:
-        del os.environ["PYTHONSAFEPATH"]
-        if before is not None:
-            os.environ["PYTHONSAFEPATH"] = before
 
 
 def _places() -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 import tagtopics as tt
 from tagtopics.bp import reference
 from tagtopics.bp import sweep as compiled
-from tagtopics.bp.callbacks import Callback, EarlyStop, Progress, Step
+from tagtopics.bp.callbacks import Callback, Progress, Step
 from tagtopics.bp.executor import Kernels, MemoryExecutor
 from tagtopics.bp.graph import Priors, build_graph
 from tagtopics.bp.loop import run
@@ -64,15 +64,6 @@ def test_callbacks_are_told_of_failure() -> None:
     with pytest.raises(RuntimeError):
         run(Halving(), max_iter=9, callbacks=[recorder])
     assert recorder.events[-1] == "failed"
-
-
-def test_early_stop_counts_iterations_without_progress() -> None:
-    class Resting(Halving):
-        def step(self, state: float) -> tuple[float, float]:
-            return state, 1.0
-
-    result = run(Resting(), max_iter=99, callbacks=[EarlyStop(patience=4)])
-    assert (result.reason, len(result.history)) == ("stopped", 5)
 
 
 def test_progress_bar_draws_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from tagtopics import load, read_corpus
 from tagtopics.cli.app import COMMANDS
 from tagtopics.cli.estimators import MODELS, PARAMETERS
 from tagtopics.cli.options import ImageOptions, ModelOptions, TextOptions
-from tagtopics.evaluation import evaluate_perplexity
+from tagtopics.evaluation.perplexity import evaluate_perplexity
 from tagtopics.models.online import BATCH_SIZE
 from tagtopics.scale.ingest import MAX_CANDIDATES
 

@@ -57,7 +57,6 @@ def test_a_text_without_known_words_is_told(folder: Path, tmp_path: Path, comman
             "recommendation",
             {"recall", "precision", "rate_plus", "precision_at_1", "f1_at_5", "ndcg_at_20", "micro_f1"},
         ),
-        ("credit", {"accuracy", "naive_bayes"}),
     ],
 )
 def test_evaluate_prints_the_measures_of_each_task(folder: Path, task: str, measures: set[str]) -> None:

@@ -137,7 +137,7 @@ def test_tags_of_a_table_are_columns_still(tmp_path: Path) -> None:  # needs: mo
         (("--seen", "some"), "'some' is not a list of numbers such as 5,20,80"),
         (("--task", "links", "--seen", "5"), "--task links takes no --seen, and --test-tags hidden or known"),
         (("--task", "links", "--test-tags", "inferred"), "--test-tags hidden or known"),
-        (("--test-tags", "sometimes"), "tags must be hidden, known, inferred, hidden+similar, known+similar"),
+        (("--test-tags", "sometimes"), "tags must be hidden, known, inferred, not 'sometimes'"),
     ],
 )
 def test_a_curve_that_cannot_be(folder: Path, options: tuple[str, ...], says: str) -> None:

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from tagtopics import LDA, TTM, Corpus, InputError, make_tagged_corpus
 from tagtopics.corpus.splits import completion, train_test
-from tagtopics.evaluation import TASKS, evaluate_perplexity, find_task
-from tagtopics.evaluation.perplexity import unigram_perplexity
+from tagtopics.evaluation import TASKS, find_task
+from tagtopics.evaluation.perplexity import evaluate_perplexity, unigram_perplexity
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_a_curve_has_the_same_held_out_words_for_every_model_and_setting(corpus:
     ("options", "says"),
     [
         ({"seen": (-1,)}, "seen must be per cent from 0 to 80, not -1"),
-        ({"tags": ("guessed",)}, r"tags must be hidden, known, inferred, .*known\+similar, not 'guessed'"),
+        ({"tags": ("guessed",)}, "tags must be hidden, known, inferred, not 'guessed'"),
     ],
 )
 def test_a_curve_that_cannot_be(corpus: Corpus, options: dict[str, Any], says: str) -> None:

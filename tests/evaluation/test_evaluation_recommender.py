@@ -15,8 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 from tagtopics import LDA, TTM, Corpus, CorpusWarning, InputError, load, make_tagged_corpus, read_corpus
 from tagtopics.datasets import load_dataset
-from tagtopics.evaluation import evaluate_recommendation
-from tagtopics.evaluation.recommendation import per_tag
+from tagtopics.evaluation.recommendation import evaluate_recommendation, per_tag
 from tagtopics.recommend import recommender as recommenders
 from tagtopics.recommend import reference
 from tagtopics.recommend import ridge as ridges
@@ -73,40 +72,47 @@ def test_a_word_may_be_listed_more_often_than_there_are_documents() -> None:
 def test_weights_are_those_of_the_specification(seed: int) -> None:
     (counts, theta), (more, more_theta) = _random_documents(60, seed), _random_documents(25, seed + 10)
     index, new = ridges.documents_of(counts, theta), ridges.documents_of(more, more_theta)
-    found = ridges.neighbours(new, index, 1.2, most=20)
     x, y, roots, more_roots = _shares(counts), _shares(more), np.sqrt(theta), np.sqrt(more_theta)
-    trained = reference.similarities(x, x, roots, roots, 0.1)
     alikes = reference.similarities(y, x, more_roots, roots, 0.1)
     assert ridges.kernel_of(new, index, 1.2) == pytest.approx(np.exp(1.2 * (alikes - 1)), abs=1e-5)
+    kernel = np.exp(1.2 * (reference.similarities(x, x, roots, roots, 0.1) - 1)) + 0.1 * np.eye(60)
+    found = ridges.neighbour_weights(ridges.similarities(new, index), counts, theta, 1.2, 20)
     for d, alike in enumerate(alikes):
-        rows, weights = reference.weigh(alike, trained, 20, 1.2, 0.1)
-        assert found.rows[d].tolist() == rows.tolist()
-        assert found.weights[d] == pytest.approx(weights, abs=2e-5)
-
-
-def test_left_out_documents_are_answered_without_themselves() -> None:
-    """The same as removing the document from the training documents."""
-    counts, theta = _random_documents(40)
-    index, rows = ridges.documents_of(counts, theta), np.arange(40)
-    found = ridges.neighbours(index, index, 1.2, own=rows, most=20)
-    for d in rows:
-        rest = np.delete(rows, d)
-        others = ridges.documents_of(sp.csr_array(counts[rest]), theta[rest])
-        own = ridges.documents_of(sp.csr_array(counts[[d]]), theta[[d]])
-        slow = ridges.neighbours(own, others, 1.2, most=20)
-        assert found.rows[d].tolist() == rest[slow.rows[0]].tolist()
-        assert found.weights[d] == pytest.approx(slow.weights[0], abs=1e-5)
+        rows = np.sort(np.argsort(-alike, kind="stable")[:20])
+        weights = np.linalg.solve(kernel[np.ix_(rows, rows)], np.exp(1.2 * (alike[rows] - 1)))
+        assert found[[d]].indices.tolist() == rows.tolist()
+        assert found[[d]].data == pytest.approx(weights, abs=2e-5)
 
 
 def test_equal_documents_can_be_solved() -> None:
     counts = sp.csr_array(np.ones((500, 3), dtype=int))
     theta = np.full((500, 2), 0.5, dtype=np.float32)
     index = ridges.documents_of(counts, theta)
-    weights = ridges.neighbours(index, index, 1000.0).weights
+    weights = ridges.neighbour_weights(ridges.similarities(index, index), counts, theta, 1000.0, 200)
     assert weights.sum(1) == pytest.approx(np.full(500, 200 / 200.1), abs=1e-3)
     kernel = ridges.kernel_of(index, index, 1000.0)
     coefficients, _ = ridges.solve_part(kernel, np.ones((500, 1), dtype=np.float32))
     assert np.isfinite(coefficients).all()
+
+
+def test_neighbours_leave_out_the_document_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same as removing the document from the training documents."""
+    monkeypatch.setattr(ridges, "_LARGEST_TABLE", 0)
+    monkeypatch.setattr(ridges, "_LARGEST_INVERSE", 0)
+    counts, theta = _random_documents(40)
+    tags = sp.csr_array((np.random.default_rng(1).random((40, 5)) < 0.5) | (np.arange(5) == 0), dtype=np.int8)
+    names = tuple(map(str, range(5)))
+    trained = recommenders.fit_recommender(counts, tags, theta, names)
+    rows = np.arange(40)
+    found = trained.leave_one_out_votes(trained.counts, trained.topics, rows, 20)
+    for d in rows:
+        rest = np.delete(rows, d)
+        others = replace(
+            trained, counts=trained.counts[rest], topics=theta[rest], tags=trained.tags[rest], rows=rest
+        )
+        slow = others.leave_one_out_votes(trained.counts[[d]], theta[[d]], np.array([-1]), 20)
+        assert found.table[[d]].toarray() == pytest.approx(slow.table.toarray(), abs=1e-5)
+        assert found.rest[d] == pytest.approx(slow.rest[0], abs=1e-5)
 
 
 @pytest.mark.parametrize("n_tags", [3, 200])

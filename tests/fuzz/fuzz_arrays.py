@@ -112,7 +112,7 @@ def ask(folder: Path) -> None:
     if isinstance(model, tt.TTM | tt.MarkovTTM):
         assert np.isfinite(model.transform(some, tags=some)).all()
     if isinstance(model, tt.TTM) and model.recommender_ is not None:
-        assert np.isfinite(model.predict_words(some, similar=True)).all()
+        assert np.isfinite(model.predict_words(some, "inferred")).all()
     if hasattr(model, "explain"):
         assert np.isfinite(model.explain(documents).credit).all()
         model.tag_profile(model.tag_names_[0])

@@ -93,7 +93,7 @@ def test_estimators_compute_within_their_limit(monkeypatch: pytest.MonkeyPatch) 
     corpus = tt.make_tagged_corpus(n_docs=120, seed=0).corpus
     model = tt.TTM(4, max_iter=3, random_state=0, n_jobs=3).fit(corpus)
     model.transform(corpus, tags="inferred")
-    model.perplexity(corpus, similar=True)
+    model.perplexity(corpus)
     model.predict_words(corpus)
     model.log_likelihood(corpus, corpus)
     model.recommend(corpus)

@@ -17,7 +17,7 @@ from tagtopics.corpus.splits import completion, train_test
 from tagtopics.models import inferred_trust
 from tagtopics.models.inferred_trust import first_words
 from tagtopics.recommend.recommender import fit_recommender
-from tagtopics.tag_prior.strengths import NEVER, WORDS, best_levels, least_words
+from tagtopics.tag_prior.strengths import WORDS, best_levels
 
 
 class Fitted(NamedTuple):
@@ -131,35 +131,18 @@ def test_the_best_levels_do_not_fall() -> None:
     assert not best_levels(np.zeros((4, 3))).any()
 
 
-@pytest.mark.parametrize(
-    ("gains", "least"),
-    [
-        ([1, 1, 1, 1, 1, 1, 1], 1),
-        ([-9, -1, 1, 3, 3, 3, 3], np.sqrt(2 * 5)),
-        ([-9, -9, -9, -9, -1, 3, -1], np.sqrt(20 * 40)),
-        ([9, -9, -9, -9, -9, -1, 2], np.sqrt(40 * 80)),
-        ([0, 0, 0, 0, 0, 0, 0], NEVER),
-        ([-1, -1, -1, -1, -1, -1, -1], NEVER),
-    ],
-)
-def test_the_gains_from_some_number_of_words_on_add_up_to_most(gains: list[float], least: float) -> None:
-    assert len(gains) == len(WORDS)
-    assert least_words(gains) == pytest.approx(least)
-
-
-def test_trust_is_saved_and_older_models_trust_by_their_prior(helpful: Fitted, tmp_path: Path) -> None:
+def test_trust_is_saved_and_without_it_the_prior_decides(helpful: Fitted, tmp_path: Path) -> None:
     helpful.model.save(tmp_path / "m.tt")
     loaded: Any = tt.load(tmp_path / "m.tt")
     assert loaded.settings_ == helpful.model.settings_
     numbers = helpful.model._numbers()
-    newer = [name for name in numbers if name.startswith("inferred.") or name.endswith("_words")]
-    assert len(newer) == len(WORDS) + 2
-    loaded._set_numbers({name: number for name, number in numbers.items() if name not in newer})
+    learned = [name for name in numbers if name.startswith("inferred.")]
+    assert len(learned) == len(WORDS)
+    loaded._set_numbers({name: number for name, number in numbers.items() if name not in learned})
     prior = sum(loaded.settings_.hidden[:2])
     np.testing.assert_allclose(
         loaded._trust(np.array([0, prior, 4 * prior, 400 * prior])), [0, 1 / 65, 0.5, 1], atol=1e-4
     )
-    assert loaded.settings_.similar[:3] == helpful.model.settings_.similar[:3]
 
 
 def test_the_same_trust_at_any_number_of_threads(helpful: Fitted) -> None:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from reproduction.recommenders import SYSTEMS, measure_system, regressed_tags, two_stage_scores
 from tagtopics import TTM, InputError, make_tagged_corpus
-from tagtopics.evaluation import evaluate_recommendation
+from tagtopics.evaluation.recommendation import evaluate_recommendation
 from tagtopics.recommend.ridge import RIDGE
 
 

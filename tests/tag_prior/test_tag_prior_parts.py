@@ -78,9 +78,9 @@ def test_parts_of_kinds_and_of_inferred_tags() -> None:
     found = profiles([WHOLE, WHOLE], [0, 1])
     parts = found.parts(sp.csr_array([[1.0, 0.25]]))
     np.testing.assert_allclose(parts[2:4, 0], [[0.9, 0.1], [0.05, 0.2]], atol=1e-5)
-    np.testing.assert_allclose(found.slot_shares(sp.csr_array([[1.0, 0.25]])).toarray(), [[1.0, 0.25]])
-    same = profiles([WHOLE, WHOLE, 0.0], [0, 0, 0]).slot_shares(sp.csr_array([[1, 1, 1], [1, 1, 0]]))
-    np.testing.assert_allclose(same.toarray(), [[1 / 3, 1 / 3, 0], [0.5, 0.5, 0]])
+    np.testing.assert_allclose(found.slot_weights(sp.csr_array([[1.0, 0.25]])), [1.0, 0.25])
+    same = profiles([WHOLE, WHOLE, 0.0], [0, 0, 0]).slot_weights(sp.csr_array([[1, 1, 1], [1, 1, 0]]))
+    np.testing.assert_allclose(same, [1 / 3, 1 / 3, 0, 0.5, 0.5])
 
 
 def test_parts_add_up_to_the_prior() -> None:

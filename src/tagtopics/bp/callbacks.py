@@ -1,11 +1,9 @@
-"""Callbacks of the loop: the protocol, a progress bar, and a stop on patience."""
+"""Callbacks of the loop: the protocol, and a progress bar."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
-
-import numpy as np
 
 _State = TypeVar("_State", contravariant=True)
 
@@ -109,27 +107,6 @@ def _bar(*columns: Any) -> Any:
 
     shown = (TextColumn("{task.description}"), BarColumn(), *columns, TimeRemainingColumn())
     return Bar(*shown, console=Console(stderr=True), transient=True)
-
-
-class EarlyStop(Callback[Any]):
-    """Stop when the change has not fallen by `factor` within `patience` iterations."""
-
-    def __init__(self, patience: int = 10, factor: float = 0.99) -> None:
-        self.patience = patience
-        self.factor = factor
-
-    def on_start(self, max_iter: int) -> None:
-        """Reset the counter."""
-        self._best = np.inf
-        self._since = 0
-
-    def on_iteration(self, step: Step, state: Any) -> bool:
-        """Count the iterations without progress."""
-        if step.change < self.factor * self._best:
-            self._best, self._since = step.change, 0
-        else:
-            self._since += 1
-        return self._since >= self.patience
 
 
 def announce(callbacks: Sequence[Callback[Any]], stage: str) -> None:

@@ -28,15 +28,12 @@ if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
 
 
-TaskOption = Annotated[
-    str, option("perplexity, links, classification, recommendation or credit.", metavar="NAME")
-]
+TaskOption = Annotated[str, option("perplexity, links, classification or recommendation.", metavar="NAME")]
 KnownOption = Annotated[bool, flag("Old spelling of --test-tags known.", "--tags-known", hidden=True)]
 TestTagsOption = Annotated[
     str | None,
     option("What the model knows of the tags of test documents: hidden or known. For perplexity also "
-           "inferred, hidden+similar and known+similar (with similar training documents), or several: "
-           "hidden,known.", "--test-tags", default="hidden", metavar="HOW,HOW"),
+           "inferred, or several: hidden,known.", "--test-tags", default="hidden", metavar="HOW,HOW"),
 ]  # fmt: skip
 
 

@@ -10,43 +10,24 @@ and is imported on first use.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tagtopics._lazy import lazy
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
-    from tagtopics.evaluation.credit import evaluate_credit
-    from tagtopics.evaluation.perplexity import evaluate_perplexity
-    from tagtopics.evaluation.prediction import evaluate_classification, evaluate_links
-    from tagtopics.evaluation.recommendation import evaluate_recommendation
     from tagtopics.models.base import TopicModel
 
-__all__ = [
-    "TASKS",
-    "evaluate",
-    "evaluate_classification",
-    "evaluate_credit",
-    "evaluate_links",
-    "evaluate_perplexity",
-    "evaluate_recommendation",
-    "find_task",
-]
+__all__ = ["TASKS", "evaluate", "find_task"]
 
 TASKS: Mapping[str, str] = {
     "perplexity": "perplexity",
     "links": "prediction",
     "classification": "prediction",
     "recommendation": "recommendation",
-    "credit": "credit",
 }
 """The tasks, and the module of each; its function is `evaluate_<name>`."""
-
-__getattr__ = lazy(
-    __name__,
-    {home: [f"evaluate_{task}" for task in TASKS if TASKS[task] == home] for home in TASKS.values()},
-)
 
 
 def evaluate(
@@ -78,5 +59,7 @@ def find_task(name: str) -> Callable[..., dict[str, Any]]:
     """Return the function of a task; a name that is not in `TASKS` is an `InputError`."""
     if name not in TASKS:
         raise InputError(f"unknown task {name[:40]!r}; choose from {', '.join(TASKS)}")
-    task: Callable[..., dict[str, Any]] = __getattr__(f"evaluate_{name}")
+    task: Callable[..., dict[str, Any]] = getattr(
+        import_module(f"tagtopics.evaluation.{TASKS[name]}"), f"evaluate_{name}"
+    )
     return task

@@ -15,9 +15,8 @@ from tagtopics.errors import InputError
 from tagtopics.evaluation.fitted_split import fit_train_part, result
 from tagtopics.models.base import TopicModel
 
-_SIMILAR = "+similar"
-TAGS = ("hidden", "known", "inferred", f"hidden{_SIMILAR}", f"known{_SIMILAR}")
-"""What the model knows of the tags of test documents, and whether it uses similar training documents."""
+TAGS = ("hidden", "known", "inferred")
+"""What the model knows of the tags of test documents."""
 
 
 def evaluate_perplexity(
@@ -38,9 +37,8 @@ def evaluate_perplexity(
         tags_known: whether the model may use the tags of the test documents.
         seen: shares of the words seen, in per cent from 0 to 80, for a curve; the held-out words are the same
             for all of them.
-        tags: for the curve: "hidden", "known" and "inferred"; "hidden" by default. "hidden+similar" and
-            "known+similar" also use the words of similar training documents. A model that ignores tags has
-            the same perplexity for all. The first is that of `perplexity` in the metrics, too.
+        tags: for the curve: "hidden", "known" and "inferred"; "hidden" by default. A model that ignores tags
+            has the same perplexity for all. The first is that of `perplexity` in the metrics, too.
 
     Returns:
         `metrics`: `perplexity`, and `unigram_perplexity` of the same held-out tokens under the word
@@ -55,11 +53,14 @@ def evaluate_perplexity(
         if name not in TAGS:
             raise InputError(f"tags must be {', '.join(TAGS)}, not {name[:40]!r}")
     train, test, seconds = fit_train_part(corpus, model, seed)
-    if model.tag_names_ and not {"hidden", "known"}.issuperset(tags):
+    of_tags: dict[str, Any] = {"hidden": None, "known": test, "inferred": "inferred"}
+    if not model.tag_names_:  # it ignores tags
+        of_tags = dict.fromkeys(of_tags)
+    elif "inferred" in tags:
         model.fit_recommender(train)
     first = (*tags, "known" if tags_known else "hidden")[0]
     metrics = {
-        "perplexity": model.perplexity(test, seed=seed, **_inputs(model, test, first)),
+        "perplexity": model.perplexity(test, of_tags[first], seed=seed),
         "unigram_perplexity": unigram_perplexity(train, test, seed=seed),
     }
     if not (seen or tags):
@@ -68,20 +69,12 @@ def evaluate_perplexity(
         {
             "seen": percent,
             "tags": name,
-            "perplexity": model.perplexity(test, seed=seed, seen=percent / 100, **_inputs(model, test, name)),
+            "perplexity": model.perplexity(test, of_tags[name], seed=seed, seen=percent / 100),
         }
         for name in tags or (first,)
         for percent in seen or (80,)
     ]
     return result(metrics, seconds, began) | {"curve": curve}
-
-
-def _inputs(model: TopicModel, test: Corpus, name: str) -> dict[str, Any]:
-    """Return what a name of `TAGS` means for `perplexity`; nothing for a model that ignores tags."""
-    if not model.tag_names_:
-        return {}
-    of_tags: dict[str, Any] = {"hidden": None, "known": test, "inferred": "inferred"}
-    return {"tags": of_tags[name.removesuffix(_SIMILAR)], "similar": name.endswith(_SIMILAR)}
 
 
 def unigram_perplexity(train: Corpus, test: Corpus, *, prior: float = 0.05, seed: int = 0) -> float:

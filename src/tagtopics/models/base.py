@@ -38,7 +38,6 @@ from tagtopics.models.topic_words import CANDIDATES, choose_topic_words
 from tagtopics.models.topics import Run, TopicFit
 from tagtopics.models.validation import check_parameters
 from tagtopics.recommend.recommender import fit_recommender
-from tagtopics.tag_prior.neighbours import Near
 
 RECOMMENDER_STAGE = "Training the recommender"  # the last stage of a fit, for callbacks
 
@@ -60,6 +59,7 @@ class TopicModel(Queries):
     doc_topic_prior: float | str | None
     topic_word_prior: float | None
     topic_word_prior_: float  # as used
+    word_exponent_: float  # as used by belief propagation
     max_iter: int | None
     tol: float = 0.0
     memory: str
@@ -175,26 +175,24 @@ class TopicModel(Queries):
         return self._infer_related(counts, known, own_counts)
 
     @limit_threads
-    def predict_words(self, X: Any, tags: Any = None, *, similar: bool = False) -> Float32:
+    def predict_words(self, X: Any, tags: Any = None) -> Float32:
         """Return (D, W): the probability of each word in the rest of a document; rows add up to one.
 
         Args:
             X: the words seen of each document, as in `transform`; a document may have none.
             tags: their tags, as in `transform`. With tags alone, this is what they write about.
-            similar: also use the words of similar training documents; a training document finds itself.
         """
         counts, indicator = self.new_documents(X, tags)
-        return self._word_probabilities(counts, *self._prediction_inputs(counts, indicator, similar))
+        return self._word_probabilities(counts, self._resolve_tags(counts, indicator))
 
     @limit_threads
-    def log_likelihood(self, seen: Any, held_out: Any, tags: Any = None, *, similar: bool = False) -> Float64:
+    def log_likelihood(self, seen: Any, held_out: Any, tags: Any = None) -> Float64:
         """Return (D,): the log probability of the held-out words of each document, given the words seen.
 
         Args:
             seen: the words seen, as in `transform`.
             held_out: the words to predict, documents in the same order.
             tags: their tags, as in `transform`.
-            similar: as in `predict_words`.
         """
         counts, indicator = self.new_documents(seen, tags)
         hidden, _ = self.new_documents(held_out, None)
@@ -202,7 +200,7 @@ class TopicModel(Queries):
             raise InputError(
                 f"log_likelihood: {counts.shape[0]} documents seen, but {hidden.shape[0]} to predict"
             )
-        return self._log_likelihoods(counts, hidden, *self._prediction_inputs(counts, indicator, similar))
+        return self._log_likelihoods(counts, hidden, self._resolve_tags(counts, indicator))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log probability of a token, for model selection; higher is better.
@@ -221,7 +219,6 @@ class TopicModel(Queries):
         completed: bool = True,
         seed: int = 0,
         seen: float = 0.8,
-        similar: bool = False,
     ) -> float:
         """Return the perplexity of words; lower is better.
 
@@ -232,14 +229,12 @@ class TopicModel(Queries):
                 from others. False uses all tokens for both, as the paper did, and is too optimistic.
             seed: for the split of the tokens.
             seen: the share of a document's tokens that are seen, from 0 to 0.8.
-            similar: as in `predict_words`.
         """
         counts, indicator = self.new_documents(X, tags)
         if completed and not are_whole(counts):
             raise InputError("perplexity: document completion needs whole counts; use completed=False")
         known, held_out = seen_part(counts, seed, seen) if completed else (counts, counts)
-        inputs = self._prediction_inputs(known, indicator, similar)
-        total = self._log_likelihoods(known, held_out, *inputs).sum()
+        total = self._log_likelihoods(known, held_out, self._resolve_tags(known, indicator)).sum()
         return holdout.perplexity(float(total), float(held_out.sum(dtype=np.float64)))
 
     def save(self, path: str | Path, *, corpus: Corpus | None = None) -> None:
@@ -292,18 +287,14 @@ class TopicModel(Queries):
         """Return what `infer` does, with pseudo-counts (D, K) of each document."""
         raise NotImplementedError
 
-    def _log_likelihoods(self, seen: CSR, held_out: CSR, tags: CSR | None, near: Near | None) -> Float64:
+    def _log_likelihoods(self, seen: CSR, held_out: CSR, tags: CSR | None) -> Float64:
         """Return the log probability of the held-out words of each document, (D,)."""
         return holdout.log_likelihoods(held_out, self.infer(seen, tags), self.phi())
 
-    def _word_probabilities(self, counts: CSR, tags: CSR | None, near: Near | None) -> Float32:
+    def _word_probabilities(self, counts: CSR, tags: CSR | None) -> Float32:
         """Return p(word | document), (D, W)."""
         with single_thread():
             return np.asarray(self.infer(counts, tags) @ self.components_)
-
-    def _prediction_inputs(self, counts: CSR, tags: Any, similar: bool) -> tuple[CSR | None, Near | None]:
-        """Return what words are predicted from besides those seen: tags, and similar documents."""
-        return self._resolve_tags(counts, tags), self._near(counts) if similar else None
 
     def _resolve_tags(self, counts: CSR, tags: Any) -> CSR | None:
         """Replace `tags="inferred"` by tag probabilities; any other tags stay."""
@@ -311,9 +302,6 @@ class TopicModel(Queries):
             return tags
         recommender = self._needed_recommender("inferred tags")
         return self._weigh(counts, recommender.probabilities(counts, self.infer(counts, None)))
-
-    def _near(self, counts: CSR) -> Near:
-        raise InputError(f"{type(self).__name__} does not learn how much similar documents say; TTM does")
 
     def _weigh(self, counts: CSR, probabilities: Float32) -> CSR:
         """Return inferred tags as CSR (D, T): their probabilities (D, T'), as far as they are trusted."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tagtopics.models.online import OnlineModel
-from tagtopics.models.validation import Preset
 
 
 class LDA(OnlineModel):
@@ -45,28 +44,3 @@ class LDA(OnlineModel):
     """
 
     _ignores_tags: ClassVar[bool] = True
-
-    def __init__(
-        self,
-        n_topics: int = 20,
-        *,
-        preset: str | Preset = "default",
-        doc_topic_prior: float | str | None = None,
-        topic_word_prior: float | None = None,
-        max_iter: int | None = None,
-        tol: float = 2e-3,
-        memory: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        recommender: bool = True,
-    ) -> None:
-        self.n_topics = n_topics
-        self.preset = preset
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.max_iter = max_iter
-        self.tol = tol
-        self.memory = memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.recommender = recommender

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +20,7 @@ from tagtopics.tag_prior.learn import default_settings
 from tagtopics.tag_prior.prior import kinds_of
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MarkovTTM(TaggedModel):
     """Higher-order Markov tag-topic model, the model of the paper.
 
@@ -44,38 +45,11 @@ class MarkovTTM(TaggedModel):
         fitted_: when the topics were learned, UTC.
     """
 
-    def __init__(
-        self,
-        n_topics: int = 20,
-        *,
-        pairwise_weight: float = 0.1,
-        higher_order_weight: float = 0.05,
-        order: int = 3,
-        tag_pseudo_count: float = 5.0,
-        preset: str | Preset = "paper",
-        doc_topic_prior: float | str | None = None,
-        topic_word_prior: float | None = None,
-        max_iter: int | None = None,
-        tol: float = 2e-3,
-        memory: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        recommender: bool = True,
-    ) -> None:
-        self.n_topics = n_topics
-        self.pairwise_weight = pairwise_weight
-        self.higher_order_weight = higher_order_weight
-        self.order = order
-        self.tag_pseudo_count = tag_pseudo_count
-        self.preset = preset
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.max_iter = max_iter
-        self.tol = tol
-        self.memory = memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.recommender = recommender
+    pairwise_weight: float = 0.1
+    higher_order_weight: float = 0.05
+    order: int = 3
+    tag_pseudo_count: float = 5.0
+    preset: str | Preset = "paper"
 
     @classmethod
     def pairwise(cls, n_topics: int = 20) -> Self:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -35,11 +35,24 @@ from tagtopics.models.validation import PRESETS, Preset, check_parameters, is_re
 BATCH_SIZE = 4000  # documents of a mini-batch; topics come from the first one (decision 282)
 
 
+@dataclass(eq=False, repr=False)
 class OnlineModel(TopicModel):
-    """A model by belief propagation. It can learn from more documents, with the words and tags they bring."""
+    """A model by belief propagation. It can learn from more documents, with the words and tags they bring.
 
-    preset: str | Preset
-    word_exponent_: float
+    The fields are the parameters of `LDA`, whose docstring describes them; subclasses add their own.
+    """
+
+    n_topics: int = 20
+    _: KW_ONLY
+    preset: str | Preset = "default"
+    doc_topic_prior: float | str | None = None
+    topic_word_prior: float | None = None
+    max_iter: int | None = None
+    tol: float = 2e-3
+    memory: str = "auto"
+    random_state: Any = None
+    n_jobs: int | None = None
+    recommender: bool = True
     _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {
         "tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"),
     }  # fmt: skip

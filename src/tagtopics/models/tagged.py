@@ -22,15 +22,17 @@ from tagtopics.models.results import TagProfile, top_weighted
 from tagtopics.tag_prior.credit import CreditTable
 from tagtopics.tag_prior.inference import TagPrior
 from tagtopics.tag_prior.learn import (
+    PilotScores,
     PilotTopics,
     TagSettings,
     settings_from_numbers,
     settings_to_numbers,
     tag_words_of,
 )
-from tagtopics.tag_prior.neighbours import trust
 from tagtopics.tag_prior.prior import Profiles, kinds_of, pairs_of
 from tagtopics.tag_prior.strengths import WORDS
+
+_FEW_TOKENS = 4.0  # inferred tags count for half if a document has this many times the tokens of its prior
 
 
 class TaggedModel(OnlineModel):
@@ -40,6 +42,7 @@ class TaggedModel(OnlineModel):
     settings_: TagSettings
     tag_prior_: TagPrior
     tag_kinds_: tuple[str, ...]
+    pilot_: PilotScores | None = None  # of models that learn strengths
 
     @limit_threads
     def explain(self, X: Any, tags: Any = None) -> CreditTable:
@@ -145,10 +148,12 @@ class TaggedModel(OnlineModel):
         The recommender learns from whole documents, so what it finds in a few words is too sure, and it adds
         nothing to what the same words say about topics (decision 224).
         """
-        learned, n = self.settings_.inferred, np.log(np.maximum(n_tokens, 1e-9))
-        if not learned:
-            return trust(n_tokens, self.settings_.hidden)
-        return np.asarray(np.interp(n, np.log(WORDS), learned, left=0.0), dtype=np.float32)
+        hidden, learned = self.settings_.hidden, self.settings_.inferred
+        if learned:
+            n = np.log(np.maximum(n_tokens, 1e-9))
+            return np.asarray(np.interp(n, np.log(WORDS), learned, left=0.0), dtype=np.float32)
+        few = (_FEW_TOKENS * (hidden.flat + hidden.base)) ** 3
+        return np.asarray(n_tokens**3 / np.maximum(n_tokens**3 + few, 1e-300), dtype=np.float32)
 
     def _numbers(self) -> dict[str, float]:
         return super()._numbers() | settings_to_numbers(self.settings_, self.tag_kinds_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import scipy.sparse as sp
 from tagtopics._typing import CSR, Float32, Float64
 from tagtopics.bp.callbacks import announce
 from tagtopics.bp.executor import Executor
-from tagtopics.bp.fold_in import FoldIn
 from tagtopics.bp.graph import normalised
 from tagtopics.bp.loop import Callback
 from tagtopics.bp.pilot import Pilot
@@ -21,9 +21,7 @@ from tagtopics.jit.threads import limit_threads
 from tagtopics.models.inferred_trust import learn_trust
 from tagtopics.models.tagged import TaggedModel
 from tagtopics.models.topics import Run, TopicSettings, make_pilot, memory_executor
-from tagtopics.models.validation import Preset
-from tagtopics.recommend.ridge import documents_of, nearest_documents
-from tagtopics.tag_prior.inference import Mixture, TagPrior
+from tagtopics.tag_prior.inference import Mixture
 from tagtopics.tag_prior.learn import (
     PilotScores,
     PilotTopics,
@@ -32,12 +30,12 @@ from tagtopics.tag_prior.learn import (
     default_settings,
     learn_settings,
 )
-from tagtopics.tag_prior.neighbours import Near, trusted
 from tagtopics.tag_prior.prior import Profiles, kinds_of
 
 _TAG_TOKENS = 5.0  # that the tags of a document are worth where there is too little to learn from
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TTM(TaggedModel):
     """Tag-topic model: topics, and what the tags of a document say about its topics and words.
 
@@ -66,34 +64,7 @@ class TTM(TaggedModel):
         fitted_: when the topics were learned, UTC.
     """
 
-    pilot_: PilotScores | None = None
-
-    def __init__(
-        self,
-        n_topics: int = 20,
-        *,
-        preset: str | Preset = "default",
-        order: int = 3,
-        doc_topic_prior: float | str | None = None,
-        topic_word_prior: float | None = None,
-        max_iter: int | None = None,
-        tol: float = 2e-3,
-        memory: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        recommender: bool = True,
-    ) -> None:
-        self.n_topics = n_topics
-        self.preset = preset
-        self.order = order
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.max_iter = max_iter
-        self.tol = tol
-        self.memory = memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.recommender = recommender
+    order: int = 3
 
     # ------------------------------------------------------------------ the method
 
@@ -135,17 +106,8 @@ class TTM(TaggedModel):
             return default_settings(alpha, n_kinds, _TAG_TOKENS), None, None
         announce(callbacks, "Fitting the tag prior")
         pilot = make_pilot(corpus, settings, executor)
-        topics = pilot_topics(pilot, corpus.tag_names)
-
-        def nearest(seen: CSR) -> Near:
-            raised = topics.doc_sums + alpha
-            theta = raised / raised.sum(1, keepdims=True)
-            of_seen = FoldIn(topics.phi, alpha).doc_topic(seen)
-            index = documents_of(topics.counts, theta)
-            return nearest_documents(seen, of_seen, index, (topics.counts, theta))
-
-        held_out, joint = pilot.held_out, self.order > 1
-        learned, scores, words = learn_settings(topics, *held_out, pilot.seed, nearest, joint=joint)
+        topics, held_out = pilot_topics(pilot, corpus.tag_names), pilot.held_out
+        learned, scores, words = learn_settings(topics, *held_out, pilot.seed, joint=self.order > 1)
         trust = learn_trust(topics, words, learned, alpha, corpus.tag_names, held_out[0], pilot.seed)
         return learned._replace(inferred=trust), scores, pilot
 
@@ -171,27 +133,15 @@ class TTM(TaggedModel):
     def _credit_strengths(self) -> tuple[float, ...]:
         return self.settings_.credit_strengths
 
-    def _log_likelihoods(self, seen: CSR, held_out: CSR, tags: CSR | None, near: Near | None) -> Float64:
-        prior, mixture = self._mixture(seen, tags, near)
-        return prior.log_likelihoods(mixture, held_out)
+    def _log_likelihoods(self, seen: CSR, held_out: CSR, tags: CSR | None) -> Float64:
+        return self._prior().log_likelihoods(self._mixture(seen, tags), held_out)
 
-    def _word_probabilities(self, counts: CSR, tags: CSR | None, near: Near | None) -> Float32:
-        prior, mixture = self._mixture(counts, tags, near)
-        return prior.word_probabilities(mixture)
+    def _word_probabilities(self, counts: CSR, tags: CSR | None) -> Float32:
+        return self._prior().word_probabilities(self._mixture(counts, tags))
 
-    def _mixture(self, counts: CSR, tags: CSR | None, near: Near | None) -> tuple[TagPrior, Mixture]:
-        """Return the mixture of documents, and what predicts words from it."""
-        prior = self._prior()
+    def _mixture(self, counts: CSR, tags: CSR | None) -> Mixture:
         known = sp.csr_array((counts.shape[0], len(self.tag_names_))) if tags is None else tags
-        if near is None:
-            return prior, prior.infer(counts, known)
-        return prior.infer_near(counts, known, near)
-
-    def _near(self, counts: CSR) -> Near:
-        recommender = self._needed_recommender("similar documents")
-        documents, theta = (recommender.counts, recommender.topics), self.infer(counts, None)
-        near = nearest_documents(counts, theta, recommender.index, documents)
-        return trusted(near, np.asarray(counts.sum(1), dtype=np.float64).ravel(), self.settings_.hidden)
+        return self._prior().infer(counts, known)
 
     # ------------------------------------------------------------------ saved numbers
 

@@ -108,9 +108,7 @@ class TagRecommender:
 
     def leave_one_out_votes(self, counts: CSR, doc_topic: Float32, own: Int64, most: int) -> ridge.Votes:
         """Return the scores by at most `most` nearest documents; arguments as in `leave_one_out_scores`."""
-        new = ridge.documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
-        found = ridge.neighbours(new, self.index, self.bandwidth, own, most)
-        return ridge.votes_of(found, self.tags)
+        return self._votes(ridge.documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic), own, most)
 
     def relate(
         self, counts: CSR, doc_topic: Float32, known: CSR | None, vectors: Float32 | None = None
@@ -280,7 +278,7 @@ class TagRecommender:
         """Return (D, T): what the ridge predicts; `own` are numbers of training documents, -1 for others."""
         share = (self.tag_docs / len(self.rows)).astype(np.float32)
         if not len(self.own):
-            votes = ridge.votes_of(ridge.neighbours(new, self.index, self.bandwidth, own), self.tags)
+            votes = self._votes(new, own, ridge.NEIGHBOURS)
             return np.asarray(votes.table.toarray() + votes.rest[:, np.newaxis] * share, dtype=np.float32)
         known = np.zeros(0, dtype=np.int64) if own is None else np.flatnonzero(own >= 0)
         own_rows = known if own is None else own[known]
@@ -294,6 +292,16 @@ class TagRecommender:
         scores += share
         scores[known] -= self.own[own_rows, np.newaxis] * coefficients
         return np.asarray(scores, dtype=np.float32)
+
+    @single_thread()
+    def _votes(self, new: KernelDocuments, own: Int64 | None, most: int) -> ridge.Votes:
+        """Return the scores of at most `most` nearest documents; arguments as in `_scores`."""
+        alike = ridge.similarities(new, self.index)
+        if own is not None:
+            known, most = np.flatnonzero(own >= 0), min(most, len(self.rows) - 1)
+            alike[known, own[known]] = -1
+        weights = ridge.neighbour_weights(alike, self.counts, self.topics, self.bandwidth, most)
+        return ridge.Votes(weights @ self.tags, 1 - weights.sum(1, dtype=np.float64))
 
 
 def fit_recommender(

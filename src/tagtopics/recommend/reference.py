@@ -16,15 +16,3 @@ def similarities(left: Any, right: Any, left_topics: Any, right_topics: Any, top
     x, y = left[:, np.newaxis], right[np.newaxis]
     words = (2 * x * y / np.maximum(x + y, 1e-300)).sum(2)
     return (1 - topic_weight) * words + topic_weight * left_topics @ right_topics.T
-
-
-def weigh(alike: Any, trained: Any, n: int, bandwidth: float, ridge: float) -> tuple[Any, Any]:
-    """Return the n nearest documents of one new document, in order, and their weights.
-
-    `alike` (N,) are its similarities with the training documents, `trained` (N, N) those of the latter. The
-    kernel is exp(-bandwidth (1 - similarity)); the ridge is added to its diagonal.
-    """
-    rows = np.sort(np.argsort(-alike, kind="stable")[:n])
-    kernel = np.exp(-bandwidth * (1 - trained[np.ix_(rows, rows)]))
-    values = np.exp(-bandwidth * (1 - alike[rows]))
-    return rows, np.linalg.solve(kernel + ridge * np.eye(len(rows)), values)

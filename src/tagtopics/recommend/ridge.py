@@ -11,11 +11,10 @@ from scipy.linalg import lapack
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
-from tagtopics.jit.threads import run_ranges
+from tagtopics.jit.threads import results_of, run_ranges
 from tagtopics.jit.top import largest_in_rows
 from tagtopics.recommend import loops
 from tagtopics.recommend.loops import KernelDocuments
-from tagtopics.tag_prior.neighbours import NEAREST, Near
 
 # Share of the topics in the similarity of two documents; the other share is that of the words.
 TOPIC_WEIGHT = np.float32(0.1)
@@ -35,13 +34,6 @@ NEIGHBOURS = 200  # training documents that a document is regressed on: decision
 # Smallest weight or share of a word that counts. One over a smaller one may be infinite, and the mean of two
 # shares that round to zero is not a number.
 LEAST = np.finfo(np.float32).tiny
-
-
-class Neighbours(NamedTuple):
-    """The nearest training documents of documents, and what each contributes to a score."""
-
-    rows: Int64  # (D, n)
-    weights: Float32  # (D, n) the score of a tag is the sum of the weights of the neighbours that carry it
 
 
 class Votes(NamedTuple):
@@ -87,51 +79,22 @@ def at_least(matrix: Any, least: np.float32) -> Any:
     return kept
 
 
-def neighbours(
-    new: KernelDocuments,
-    index: KernelDocuments,
-    bandwidth: float,
-    own: Int64 | None = None,
-    most: int = NEIGHBOURS,
-) -> Neighbours:
-    """Return the neighbours of new documents with their weights (K + ridge I)^-1 k; see `reference.weigh`.
+def neighbour_weights(alike: Float32, counts: CSR, topics: Float32, bandwidth: float, most: int) -> CSR:
+    """Return CSR (D, N): what the most similar documents add to the scores of others, (K + ridge I)^-1 k.
 
-    `own` (D,) is the row of the index that each document must not use, or -1.
+    `alike` (D, N) are the similarities of the others to N documents of counts (N, W) and topics (N, K).
     """
-    D, N = len(new.topics), len(index.topics)
-    n = min(most, N if own is None else N - 1)
-    rows, weights = np.zeros((D, n), dtype=np.int64), np.zeros((D, n), dtype=np.float32)
-    banned = np.full(D, -1, dtype=np.int64) if own is None else np.asarray(own, dtype=np.int64)
-    if D and n:
-        settings = (TOPIC_WEIGHT, np.float32(bandwidth), RIDGE)
-        run_ranges(loops.weigh, np.arange(D + 1), n * n * n, new, banned, index, settings, rows, weights)
-    return Neighbours(rows, weights)
+    rows = np.sort(largest_in_rows(alike, most), axis=1)
 
+    def weigh(d: int) -> Float32:
+        docs = documents_of(sp.csr_array(counts[rows[d]]), topics[rows[d]])
+        factor = _factorise(kernel_of(docs, docs, bandwidth))
+        values = np.exp(np.float32(bandwidth) * (alike[d, rows[d]] - 1))
+        return np.asarray(lapack.spotrs(factor, values, lower=1)[0])
 
-def nearest_documents(
-    counts: Any, doc_topic: Float32, index: KernelDocuments, of_index: tuple[Any, Float32]
-) -> Near:
-    """Return the training documents that are most similar to others, all with the same weight.
-
-    `counts` (D, W) and `doc_topic` (D, K) are of the others, `of_index` words (N, W) and topics (N, K) of the
-    training documents.
-    """
-    new = documents_of(sp.csr_array(counts, dtype=np.float32), doc_topic)
-    rows = np.sort(neighbours(new, index, 1.0, most=NEAREST).rows, axis=1)
-    D, n = rows.shape
-    used, place = np.unique(rows, return_inverse=True)
-    weights = (np.full(D * n, 1 / max(n, 1)), place.ravel(), np.arange(D + 1) * n)
-    words, topics = of_index
-    return Near(sp.csr_array(weights, shape=(D, len(used))), sp.csr_array(words[used]), topics[used])
-
-
-def votes_of(found: Neighbours, tags: Any) -> Votes:
-    """Return the scores of the T tags that neighbours carry, CSR (N, T)."""
-    rows, weights = found
+    weights = results_of(weigh, range(len(rows)))
     offsets = np.arange(len(rows) + 1) * rows.shape[1]
-    shape = (len(rows), tags.shape[0])
-    table = sp.csr_array((weights.ravel(), rows.ravel(), offsets), shape=shape) @ tags
-    return Votes(table, 1 - weights.sum(1, dtype=np.float64))
+    return sp.csr_array((np.ravel(weights), rows.ravel(), offsets), shape=alike.shape)
 
 
 def similarities(new: KernelDocuments, index: KernelDocuments, cosines: Cosines | None = None) -> Float32:

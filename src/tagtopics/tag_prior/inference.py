@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +16,7 @@ from tagtopics.bp.graph import FactorGraph, query_graph
 from tagtopics.tag_prior import mixture_loops as mixture
 from tagtopics.tag_prior.learn import TagSettings
 from tagtopics.tag_prior.mixture_loops import Pairs
-from tagtopics.tag_prior.neighbours import Near, side_by_side, with_documents, words_and_documents
-from tagtopics.tag_prior.prior import Profiles, claims_of, combined, pairs_of
+from tagtopics.tag_prior.prior import Profiles, claims_of, combined
 
 _BATCH = 1 << 22  # numbers of a batch of documents: edges times topics, and claims
 
@@ -75,39 +74,16 @@ class TagPrior:
             tags: (D, T), weights from 0 to 1: one for a known tag, its probability for an inferred one.
             plain_prior: (K,) or (D, K), in place of the learned flat and base parts.
         """
-        return self._infer(counts, tags, self, None, plain_prior)
-
-    def infer_near(self, counts: CSR, tags: CSR, near: Near) -> tuple[TagPrior, Mixture]:
-        """Return the mixture of documents with the words of similar ones, and what predicts words from it.
-
-        In the mixture, T tags are followed by N training documents.
-        """
-        words, n = words_and_documents(self.tag_words, near), near.counts.shape[0]
-        shrinkage = np.concatenate([self.pairs.shrinkage, np.full(n, self.settings.similar.shrinkage)])
-        profiles, pairs = with_documents(self.profiles, near), pairs_of(words, shrinkage)
-        wide = replace(self, profiles=profiles, tag_words=words, pairs=pairs)
-        return wide, self._infer(counts, tags, wide, near.weights)
-
-    def _infer(
-        self, counts: CSR, tags: CSR, wide: TagPrior, near: CSR | None, plain: Float32 | None = None
-    ) -> Mixture:
-        """Return the mixture of documents; `wide` also has the similar documents, of weights (D, N)."""
-        tags, similar = sp.csr_array(tags, dtype=np.float64), self.settings.similar
-        slots = tags if near is None else side_by_side(tags, near)
-        topics = np.empty((counts.shape[0], self.phi.shape[1]), dtype=np.float32)
-        weights, n_tokens = np.empty(slots.nnz, dtype=np.float32), np.asarray(counts.sum(1, dtype=np.float64))
-        for first, last in _batches(counts, slots, self.phi.shape[1]):
-            some, of_tags = _rows(slots, first, last), self._tag_prior(_rows(tags, first, last))
-            given = _slot_prior(of_tags, self.settings.known.words)
-            if near is not None:
-                of_near = similar.of(n_tokens[first:last], of_tags.certain.ravel())
-                of_words, given = given, some.data * np.repeat(of_near, np.diff(some.indptr))
-                given[some.indices < tags.shape[1]] = of_words
-            flat = None if plain is None else np.broadcast_to(plain, topics.shape)[first:last]
-            graph, prior = query_graph(_rows(counts, first, last), some), self._topic_prior(of_tags, flat)
-            found = self._fold_in(graph, wide._said(graph), prior, given)
-            topics[first:last], weights[slots.indptr[first] : slots.indptr[last]] = found
-        return Mixture(topics, sp.csr_array((weights, slots.indices, slots.indptr), shape=slots.shape))
+        tags, K = sp.csr_array(tags, dtype=np.float64), self.phi.shape[1]
+        topics, weights = np.empty((counts.shape[0], K), np.float32), np.empty(tags.nnz, np.float32)
+        for first, last in _batches(counts, tags, K):
+            some = _rows(tags, first, last)
+            graph, of_tags = query_graph(_rows(counts, first, last), some), self._tag_prior(some)
+            flat = None if plain_prior is None else np.broadcast_to(plain_prior, topics.shape)[first:last]
+            prior, given = self._topic_prior(of_tags, flat), _slot_prior(of_tags, self.settings.known.words)
+            found = self._fold_in(graph, self._said(graph), prior, given)
+            topics[first:last], weights[tags.indptr[first] : tags.indptr[last]] = found
+        return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
 
     def doc_topic(self, counts: Any, tags: Any, alpha: Float32) -> Float32:
         """Return the topic proportions (D, K); the words of a tag count for the topics of the tag.

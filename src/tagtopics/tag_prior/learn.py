@@ -22,7 +22,6 @@ from tagtopics.corpus.splits import MOST_TOKENS
 from tagtopics.errors import InputError
 from tagtopics.tag_prior import tag_word_loops as loops
 from tagtopics.tag_prior.mixture_loops import Pairs
-from tagtopics.tag_prior.neighbours import Given, Near, SimilarStrengths, learn_similar, trusted
 from tagtopics.tag_prior.prior import Profiles, Strengths
 from tagtopics.tag_prior.strengths import (
     SEEN,
@@ -35,7 +34,6 @@ from tagtopics.tag_prior.strengths import (
     draw_rows,
     gains,
     maximise,
-    seen_words,
     words_of,
 )  # fmt: skip
 
@@ -62,7 +60,6 @@ class TagSettings(NamedTuple):
     hidden: Strengths  # of documents whose tags are not known
     known: Strengths
     shrinkage: float  # M: tokens that the topics of a tag weigh, next to the words credited to it
-    similar: SimilarStrengths = SimilarStrengths()  # of similar training documents, where these are used
     inferred: tuple[float, ...] = ()  # trust in inferred tags, for each of `WORDS`; empty if not learned
 
     @property
@@ -114,24 +111,11 @@ def can_learn(counts: CSR, tags: CSR) -> bool:
     return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
 
 
-class _Learned(NamedTuple):
-    settings: TagSettings
-    scores: PilotScores | None
-    hidden: Fit
-    known: Fit  # the same as `hidden` if tags do not help
-    credited: tuple[CSR, Float64]  # the words of tags, (T, W), and the shrinkage of each
+_Learned = tuple[TagSettings, PilotScores | None, CSR]  # the last are the words of tags, (T, W)
 
 
 @single_thread()
-def learn_settings(
-    pilot: PilotTopics,
-    counts: CSR,
-    tags: CSR,
-    seed: int,
-    nearest: Callable[[CSR], Near] | None = None,
-    *,
-    joint: bool = True,
-) -> tuple[TagSettings, PilotScores | None, CSR]:
+def learn_settings(pilot: PilotTopics, counts: CSR, tags: CSR, seed: int, *, joint: bool = True) -> _Learned:
     """Return the settings that suit documents set aside, how well these are predicted, and the words of tags.
 
     Tags must help documents that the strengths were not learned from, and more than the tags of other
@@ -142,8 +126,6 @@ def learn_settings(
         counts: the documents set aside, (D, W).
         tags: their tags, (D, T).
         seed: of the choice of the words that are held out.
-        nearest: returns the documents of the pilot that are similar to others, (D, W); None if similar
-            documents are not to be used.
         joint: whether to use what the tags of a document say together.
     """
     rows = draw_rows(counts, tags, pilot.profiles, pilot.phi, seed)
@@ -152,15 +134,9 @@ def learn_settings(
         no_words = sp.csr_array((tags.shape[1], counts.shape[1]), dtype=np.float32)
         return default_settings(alpha, pilot.profiles.n_kinds, 5.0), None, no_words
     order = np.random.default_rng(seed).permutation(counts.shape[0])
-    learned = _learn_tags(
+    return _learn_tags(
         pilot, rows, lambda: draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed), joint
     )
-    if nearest is None:
-        return learned.settings, learned.scores, learned.credited[0]
-    near = trusted(nearest(seen_words(rows)), rows.seen_tokens, learned.settings.hidden)
-    given = Given(learned.hidden, learned.known, *learned.credited, _have_tags(pilot, rows))
-    similar = learn_similar(rows, near, pilot.profiles, pilot.phi, given)
-    return learned.settings._replace(similar=similar), learned.scores, learned.credited[0]
 
 
 def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], joint: bool) -> _Learned:
@@ -175,8 +151,7 @@ def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], 
     of_plain = _strengths(hidden.values, n_kinds)
     if not has_tags.any():
         settings, T = TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST]), pilot.tags.shape[1]
-        nothing = sp.csr_array((T, pilot.counts.shape[1]), dtype=np.float32), np.ones(T)
-        return _Learned(settings, None, hidden, hidden, nothing)
+        return settings, None, sp.csr_array((T, pilot.counts.shape[1]), dtype=np.float32)
     # (2) With the profiles of tags, and with their words as well.
     known = maximise(rows, None, phi, tagged, has_tags)
     shrinkage, credited, best = _learn_words(pilot, rows, hidden, known, worded, has_tags)
@@ -196,9 +171,7 @@ def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], 
     with_tags = test_tags(rows, None, tagged, known)
     with_words = test_tags(rows, words_of(rows, *credited, profiles, phi), worded, best)
     # (3) They must help other documents, and more than the tags of other documents do.
-    none = _Learned(
-        TagSettings(of_plain, of_plain, shrinkage), _scores(rows, without, without), hidden, hidden, credited
-    )
+    none = TagSettings(of_plain, of_plain, shrinkage), _scores(rows, without, without), credited[0]
     plainer = with_tags if gains(with_tags, without, rows) else without
     use_words = gains(with_words, plainer, rows)
     if not use_words and plainer is without:
@@ -209,7 +182,7 @@ def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], 
     if not gains(better, test_tags(mixed, others, used, found), rows):
         return none
     settings = TagSettings(of_plain, _strengths(found.values, n_kinds), shrinkage)
-    return _Learned(settings, _scores(rows, without, better), hidden, found, credited)
+    return settings, _scores(rows, without, better), credited[0]
 
 
 def _scores(rows: Rows, hidden: Float64, known: Float64) -> PilotScores | None:
@@ -235,7 +208,7 @@ class _Training(NamedTuple):
     topics: Float32  # (E,) p(word | topics of its document)
     numbers: Int32  # (P,) the pair of every claim
     pairs: Pairs
-    slot_shares: Float32  # (S,) see `Profiles.slot_shares`
+    slot_shares: Float32  # (S,) from `Profiles.slot_weights`
     slot_kinds: Int64  # (S,)
 
 
@@ -337,7 +310,6 @@ def settings_to_numbers(settings: TagSettings, kinds: Sequence[str]) -> dict[str
     """Return settings by name, as a model file stores them: `known.mean.author`."""
     numbers = {"shrinkage": settings.shrinkage}
     numbers |= {f"inferred.{n}": share for n, share in zip(WORDS, settings.inferred, strict=False)}
-    numbers |= {f"similar.{name}": value for name, value in settings.similar._asdict().items()}
     for name, strengths in (("hidden", settings.hidden), ("known", settings.known)):
         for part in ("flat", "base", "joint"):
             numbers[f"{name}.{part}"] = getattr(strengths, part)
@@ -364,9 +336,5 @@ def settings_from_numbers(numbers: Mapping[str, float]) -> tuple[tuple[str, ...]
         )
         return Strengths(flat, base, mean, joint, words)
 
-    named = {name: numbers.get(f"similar.{name}") for name in SimilarStrengths._fields}
-    similar = SimilarStrengths(**{name: value for name, value in named.items() if value is not None})
     inferred = tuple(numbers[f"inferred.{n}"] for n in WORDS) if f"inferred.{WORDS[0]}" in numbers else ()
-    return kinds, TagSettings(
-        strengths("hidden"), strengths("known"), numbers["shrinkage"], similar, inferred
-    )
+    return kinds, TagSettings(strengths("hidden"), strengths("known"), numbers["shrinkage"], inferred)

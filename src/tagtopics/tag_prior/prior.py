@@ -101,12 +101,8 @@ class Profiles:
         parts[-1] = joint * trust / _at_least_one(np.bincount(doc, count, D))
         return parts
 
-    def slot_shares(self, tags: CSR) -> CSR:
-        """Return CSR (D, T): how the words' pseudo-count of a kind is divided among a document's tags."""
-        return sp.csr_array((self.slot_weights(tags), tags.indices, tags.indptr), shape=tags.shape)
-
     def slot_weights(self, tags: CSR) -> Float64:
-        """Return the entries of `slot_shares`, (S,)."""
+        """Return (S,): how the words' pseudo-count of a kind is divided among a document's tags."""
         rows = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
         keys = rows * self.n_kinds + self.kinds[tags.indices]
         weights = np.asarray(tags.data, dtype=np.float64)

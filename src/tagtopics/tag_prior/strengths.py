@@ -14,7 +14,7 @@ strengths were not learned from are left out: first the words, then all that tag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -37,10 +37,7 @@ _LEAST, _MOST = 1e-4, 1e4  # bounds of a strength; the lowest one counts as zero
 _ERRORS = 2.0  # A gain counts if it exceeds this many standard errors
 
 WORDS = (1, 2, 5, 10, 20, 40, 80)
-"""Numbers of words seen for which it is learned what inferred tags and similar documents add."""
-
-NEVER = 1e12
-"""What `least_words` returns if nothing is gained; far above the words of any document."""
+"""Numbers of words seen for which it is learned what inferred tags add."""
 
 
 class Rows(NamedTuple):
@@ -100,19 +97,13 @@ def draw_rows(counts: CSR, tags: CSR, profiles: Profiles, phi: Float32, seed: in
         hidden,
         edge_doc,
         profiles.kinds[tags.indices],
-        profiles.slot_shares(tags).data.astype(np.float32),
+        profiles.slot_weights(tags).astype(np.float32),
         parts,
         terms,
         document,
         tags,
         np.concatenate(shares),
     )
-
-
-def seen_words(rows: Rows) -> sp.csr_array:
-    """Return the words seen, CSR (D, W)."""
-    graph = rows.seen
-    return sp.csr_array((graph.edge_count, graph.edge_word, graph.doc_edges), shape=rows.hidden.shape)
 
 
 def words_of(rows: Rows, tag_words: Any, shrinkage: Float64, profiles: Profiles, phi: Float32) -> Words:
@@ -143,7 +134,6 @@ def maximise(
     learn_from: Any = slice(None),
     start: Float64 | None = None,
     rounds: int = _ROUNDS,
-    moving: Any = True,
 ) -> Fit:
     """Return the strengths that maximise the likelihood of the held-out tokens.
 
@@ -155,7 +145,6 @@ def maximise(
         learn_from: (D,) the rows that strengths are learned from.
         start: (n + G,) where to start; by default one token each.
         rounds: rounds of inference.
-        moving: (n + G,) which strengths are learned; the others stay at `start`.
     """
     n, G = len(rows.parts), len(used) - len(rows.parts)
     values = used.astype(np.float64) if start is None else np.maximum(start, _LEAST) * used
@@ -178,7 +167,7 @@ def maximise(
             numerator, denominator = fraction(known)
             up, down = terms @ (weight / numerator), sizes[:, rows.edge_doc] @ (weight / denominator)
             ratio = np.where(down > 0, up / np.maximum(down, 1e-300), 0.0)
-            values = np.where(moving, np.clip(values * ratio, _LEAST, _MOST), values) * used
+            values = np.clip(values * ratio, _LEAST, _MOST) * used
     numerator, denominator = fraction(known)
     logs = rows.hidden.data * np.log(numerator / denominator)
     likelihoods = np.bincount(rows.edge_doc, logs, rows.hidden.shape[0]).astype(np.float64)
@@ -217,13 +206,11 @@ def cross_fit(learn: Callable[[Any], Fit], rows: Rows) -> Float64:
 Attempt = TypeVar("Attempt", bound=tuple[Any, ...])
 
 
-def climb(
-    attempt: Callable[[int, Attempt | None], Attempt], n: int, first: int, *, both: bool = True
-) -> tuple[int, Attempt]:
+def climb(attempt: Callable[[int, Attempt | None], Attempt], n: int, first: int) -> tuple[int, Attempt]:
     """Return the best of n settings and what was found with it; the score is the first part of that.
 
-    From `first` on, settings are tried in each direction as long as they are better; downwards only if `both`
-    or if the next one upwards is worse. An attempt gets what was found with the setting before.
+    From `first` on, settings are tried in each direction as long as they are better. An attempt gets what was
+    found with the setting before.
     """
     tried = {first: attempt(first, None)}
     for step in (1, -1):
@@ -233,8 +220,6 @@ def climb(
             if tried[index][0] < tried[index - step][0]:
                 break
             index += step
-        if not both and len(tried) > 2:
-            break
     best = max(tried, key=lambda i: tried[i][0])
     return best, tried[best]
 
@@ -258,13 +243,3 @@ def best_levels(gains: Float64) -> Int64:
     for i in reversed(range(len(gains))):
         levels[i] = last = int(sums[i, : last + 1].argmax())
     return levels
-
-
-def least_words(gains: Sequence[float]) -> float:
-    """Return the number of words from which on the gains, one for each of `WORDS`, add up to most.
-
-    It lies halfway, in ratio, between the first number that counts and the last one that does not.
-    """
-    used = best_levels(np.array([(0.0, gain) for gain in gains]))
-    first = int(used.argmax())
-    return float(np.sqrt(WORDS[first] * WORDS[max(first - 1, 0)])) if used.any() else NEVER

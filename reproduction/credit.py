@@ -64,16 +64,13 @@ def mix_documents(corpus: Corpus, seed: int = 0) -> MixedCorpus:
     return MixedCorpus(mixed, truth)
 
 
-def evaluate_credit(
-    corpus: Corpus, model: TopicModel, *, seed: int = 0, tags_known: bool = True
-) -> dict[str, Any]:
+def evaluate_credit(corpus: Corpus, model: TopicModel, *, seed: int = 0) -> dict[str, Any]:
     """Mix documents of one tag into documents of two, fit, and predict the source of each token.
 
     Args:
         corpus: documents; those with exactly one tag are used.
         model: an estimator with `explain`, or a labelled LDA; it is fitted here.
         seed: of the mixing.
-        tags_known: ignored; credit is always attributed to known tags.
 
     Returns:
         `metrics`: `accuracy` per token, that of `naive_bayes` and of an `oracle` that assigns each word of
