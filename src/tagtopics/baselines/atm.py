@@ -103,7 +103,7 @@ class ATM(GibbsModel):
         found = tuple(self.tag_names_[t] for t in columns)
         return TagProfile(found, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 
-    def infer(self, counts: Any, tags: Any) -> Float32:
+    def infer(self, counts: Any, tags: Any, own_counts: Any = None) -> Float32:
         """Return the mean topics of a document's known tags; without known tags, infer from its words."""
         n_tags = np.zeros(counts.shape[0], dtype=int) if tags is None else np.diff(tags.indptr)
         theta = np.empty((counts.shape[0], self.n_topics), dtype=np.float32)

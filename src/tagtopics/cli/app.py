@@ -54,7 +54,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
     "Measure": {
         "effects": "analysis.commands.effects_command",
         "trends": "analysis.commands.trends_command",
-        "evaluate": "cli.evaluate.command",
+        "evaluate": "evaluation.commands.command",
     },
 }
 """The commands by panel, in the order of the help, and the function of each in `tagtopics`."""

@@ -169,10 +169,7 @@ class TopicModel(Queries):
         """
         counts, indicator = self.new_documents(X, tags)
         own_counts = None if vectors is None else self._vector_counts(vectors, counts.shape[0])
-        known = self._resolve_tags(counts, indicator)
-        if own_counts is None:
-            return self.infer(counts, known)
-        return self._infer_related(counts, known, own_counts)
+        return self.infer(counts, self._resolve_tags(counts, indicator), own_counts)
 
     @limit_threads
     def predict_words(self, X: Any, tags: Any = None) -> Float32:
@@ -271,9 +268,14 @@ class TopicModel(Queries):
         return self.n_topics
 
     @limit_threads
-    def infer(self, counts: CSR, tags: CSR | None) -> Float32:
-        """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""
-        return FoldIn(self.phi(), self.doc_topic_prior_).doc_topic(counts, self._tag_pseudo_counts(tags))
+    def infer(self, counts: CSR, tags: CSR | None, own_counts: Float32 | None = None) -> Float32:
+        """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None.
+
+        Pseudo-counts of each document, (D, K), are added to its prior.
+        """
+        parts = [part for part in (own_counts, self._tag_pseudo_counts(tags)) if part is not None]
+        total = sum(parts[1:], parts[0]) if parts else None
+        return FoldIn(self.phi(), self.doc_topic_prior_).doc_topic(counts, total)
 
     def _checked_vectors(self, vectors: Any, n_docs: int) -> Float32:
         """Return vectors to learn from, of length one."""
@@ -282,10 +284,6 @@ class TopicModel(Queries):
     def _vector_counts(self, vectors: Any, n_docs: int) -> Float32 | None:
         """Return what the vectors of new documents add to their prior, (D, K); None if they say nothing."""
         return self._checked_vectors(vectors, n_docs)
-
-    def _infer_related(self, counts: CSR, tags: CSR | None, own_counts: Float32) -> Float32:
-        """Return what `infer` does, with pseudo-counts (D, K) of each document."""
-        raise NotImplementedError
 
     def _log_likelihoods(self, seen: CSR, held_out: CSR, tags: CSR | None) -> Float64:
         """Return the log probability of the held-out words of each document, (D,)."""

@@ -14,10 +14,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from tagtopics._typing import CSR, Float32, Float64
+from tagtopics._typing import Float32, Float64
 from tagtopics.bp.callbacks import announce
 from tagtopics.bp.executor import MemoryExecutor
-from tagtopics.bp.fold_in import FoldIn
 from tagtopics.bp.graph import CorpusSums, build_graph
 from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
@@ -99,11 +98,6 @@ class OnlineModel(TopicModel):
             return None
         relations = Relations(nearest(found, own), self.vector_strength_)
         return relations.counts(self.doc_topic_[: len(own)])
-
-    def _infer_related(self, counts: CSR, tags: CSR | None, own_counts: Float32) -> Float32:
-        of_tags = self._tag_pseudo_counts(tags)
-        total = own_counts if of_tags is None else own_counts + of_tags
-        return FoldIn(self.phi(), self.doc_topic_prior_).doc_topic(counts, total)
 
     def learn_tag_prior(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
         """Learn again how much tags say, with the topics as they are; of models with `explain`."""

@@ -119,16 +119,12 @@ class TTM(TaggedModel):
         return sum(self.settings_.known.mean) + self.settings_.known.joint > 0
 
     @limit_threads
-    def infer(self, counts: CSR, tags: CSR | None) -> Float32:
-        """Return the topic proportions (D, K) of new documents, CSR (D, W), whose tags are CSR or None."""
+    def infer(self, counts: CSR, tags: CSR | None, own_counts: Float32 | None = None) -> Float32:
+        """Return the topic proportions (D, K) of new documents; arguments as in `TopicModel.infer`."""
         if tags is None:
-            return super().infer(counts, None)
-        return self._prior().doc_topic(counts, tags, self.doc_topic_prior_)
-
-    def _infer_related(self, counts: CSR, tags: CSR | None, own_counts: Float32) -> Float32:
-        if tags is None:
-            return super()._infer_related(counts, None, own_counts)
-        return self._prior().doc_topic(counts, tags, self.doc_topic_prior_ + own_counts)
+            return super().infer(counts, None, own_counts)
+        alpha = self.doc_topic_prior_ if own_counts is None else self.doc_topic_prior_ + own_counts
+        return self._prior().doc_topic(counts, tags, alpha)
 
     def _credit_strengths(self) -> tuple[float, ...]:
         return self.settings_.credit_strengths
