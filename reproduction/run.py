@@ -37,9 +37,6 @@ if TYPE_CHECKING:
 PER_CLASS = {"cora": 100, "corel5k-thin": 300}
 """Training documents of each class, as in the paper."""
 
-LINK_CONSTANT = 10.0
-"""Constant of the classifier of links with which the paper's experiments were measured (decision 241)."""
-
 _Measure = Callable[[ExperimentSpec, Any, Any], dict[str, Any]]
 Progress = Callable[[int, int, str], None]
 """Called with the number of experiments done, the total, and the title of the last."""
@@ -190,7 +187,7 @@ def _measure_credit(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[st
 def _measure_links(spec: ExperimentSpec, corpus: Corpus, model: Any) -> dict[str, Any]:
     """Measure links from roots of products of proportions, and from the products themselves."""
     task = find_task("links")
-    options = {"seed": spec.seed, "tags_known": spec.tags_known, "constant": LINK_CONSTANT}
+    options = {"seed": spec.seed, "tags_known": spec.tags_known}
     roots, products = (task(corpus, model, power=power, **options) for power in (0.5, 1.0))
     more = {f"{measure}_products": products["metrics"][measure] for measure in ("f1", "auc")}
     return {**roots, "metrics": roots["metrics"] | more}

@@ -111,10 +111,6 @@ def test_sharing_a_fit_changes_no_figure(own: Path, tmp_path: Path, model: str) 
         assert run_one(one, load_corpus(one, own)).metrics == shared[one.key]
 
 
-def test_links_have_the_constant_of_the_page(tiny: Corpus) -> None:
-    assert run_one(spec("links", "lda"), tiny).metrics["constant"] == 10.0
-
-
 def test_the_curve_has_every_use_of_the_tags(tiny: Corpus) -> None:
     curves = run_one(spec("curve", "ttm"), tiny).metrics["curves"]
     assert set(curves) == {"hidden", "known", "inferred", "shuffled"}

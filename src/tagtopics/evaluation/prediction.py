@@ -96,9 +96,6 @@ def _sampled(labels: Any, per_class: int, seed: int) -> Int64:
 _MAX_PAIRS = 3000
 """Maximum number of linked pairs in a part; the same number of pairs without a link is added."""
 
-_CONSTANTS = (1.0, 0.1, 10.0)
-"""Constants C of the support vector machine that are tried on training pairs; of equal ones the first."""
-
 
 def evaluate_links(
     corpus: Corpus,
@@ -107,7 +104,6 @@ def evaluate_links(
     seed: int = 0,
     tags_known: bool = False,
     given: bool = False,
-    constant: float | None = None,
     power: float = 0.5,
 ) -> dict[str, Any]:
     """Train a support vector machine on products of topic proportions and measure it on test pairs.
@@ -125,14 +121,12 @@ def evaluate_links(
             gives the answer away.
         given: use the links of the corpus (citations), in either direction; else, as in the paper, a link
             is a shared tag.
-        constant: C of the support vector machine. By default it is chosen on training pairs: a machine
-            trained on one half of the documents predicts the links of the other, and the other way round.
         power: exponent of the products; 1 in the paper.
 
     Returns:
         `metrics`: `auc`, the share of pairs with and without a link that are in the right order; `f1` of the
-        links, 0.667 for the answer "always a link"; `accuracy`, the numbers of pairs, and the `constant`;
-        `seconds`: `fit` and `score`.
+        links, 0.667 for the answer "always a link"; `accuracy` and the numbers of pairs; `seconds`: `fit`
+        and `score`.
     """
     from sklearn.metrics import f1_score, roc_auc_score
     from sklearn.svm import SVC
@@ -145,10 +139,7 @@ def evaluate_links(
     train_pairs, train_linked = _balanced(split.train, given, generator, "training")
     test_pairs, test_linked = _balanced(split.test, given, generator, "test")
     train, test = _compared(split, train_pairs, test_pairs, power)
-    if constant is None:
-        in_half = generator.permutation(split.train.n_docs) % 2
-        constant = _best_constant(train, train_linked, in_half[train_pairs])
-    machine = SVC(C=constant, gamma="scale").fit(train, train_linked)
+    machine = SVC(C=10.0, gamma="scale").fit(train, train_linked)
     guesses = machine.predict(test)
     metrics = {
         "auc": float(roc_auc_score(test_linked, machine.decision_function(test))),
@@ -156,7 +147,6 @@ def evaluate_links(
         "accuracy": float(np.mean(guesses == test_linked)),
         "n_train_pairs": len(train_linked),
         "n_test_pairs": len(test_linked),
-        "constant": constant,
     }
     return result(metrics, split.seconds, began)
 
@@ -207,29 +197,6 @@ def _shared_tags(likely: Float32, pairs: Int64) -> Float64:
     rows = np.array_split(pairs, 1 + len(pairs) // 256)
     expected = [np.einsum("nt,nt->n", *likely[part.T], dtype=np.float64) for part in rows]
     return np.log(np.concatenate(expected)[:, np.newaxis] + 1e-12)
-
-
-def _best_constant(features: Float32, linked: Any, halves: Int64) -> float:
-    """Return the constant with the best F-measure of pairs of other documents; `halves` (N, 2) are 0 or 1.
-
-    Pairs across halves are left out. Pairs of the same documents would be predicted by what is learned about
-    each of these documents.
-    """
-    from sklearn.metrics import f1_score
-    from sklearn.svm import SVC
-
-    parts = [(halves == half).all(1) for half in (0, 1)]
-    if any(len(set(linked[part])) < 2 for part in parts):
-        return _CONSTANTS[0]
-
-    def measured(constant: float) -> float:
-        total = 0.0
-        for own, other in (parts, parts[::-1]):
-            guesses = SVC(C=constant, gamma="scale").fit(features[own], linked[own]).predict(features[other])
-            total += float(f1_score(linked[other], guesses, zero_division=0.0))
-        return total
-
-    return max(_CONSTANTS, key=measured)
 
 
 def _hadamard(theta: Float32, pairs: Int64, power: float) -> Float32:
