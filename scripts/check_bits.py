@@ -94,7 +94,7 @@ def _of_model(model: Any, corpus: Corpus) -> Iterator[tuple[str, Any]]:
     yield "perplexity", model.perplexity(asked)
     yield "tag_probabilities", model.tag_probabilities(asked)
     yield "recommend", model.recommend(asked)
-    yield "reasons", model.recommend_with_reasons(asked)
+    yield "reasons", model.recommend(asked, n_words=5)
     yield "related", model.related(asked)
     if hasattr(model, "explain"):
         yield "explain", model.explain(asked).credit

@@ -328,7 +328,7 @@ def test_probabilities_are_calibrated(corpus: Corpus, model: TTM) -> None:
 
 def test_reasons_are_words_of_the_document(corpus: Corpus, model: TTM) -> None:
     test = corpus.select(range(200, 230))
-    for d, answer in enumerate(model.recommend_with_reasons(test, top=2, n_words=4)):
+    for d, answer in enumerate(model.recommend(test, top=2, n_words=4)):
         words = {test.vocabulary[w] for w in test.counts[[d]].indices}
         for found in answer:
             strengths = [strength for _, strength in found.words]
@@ -367,7 +367,7 @@ def test_saved_models_recommend_the_same(corpus: Corpus, model: TTM, tmp_path: P
     again = load(tmp_path / "m")
     test = corpus.select(range(200, 220))
     assert again.recommend(test) == model.recommend(test)
-    assert again.recommend_with_reasons(test) == model.recommend_with_reasons(test)
+    assert again.recommend(test, n_words=5) == model.recommend(test, n_words=5)
 
 
 @pytest.mark.parametrize("damage", ["tag_names", "bandwidth"])
@@ -426,7 +426,7 @@ def test_a_document_without_known_words_gets_no_tags_and_no_related_documents() 
     model = TTM(3, max_iter=20, random_state=0).fit(read_corpus(rows))
     with pytest.warns(CorpusWarning, match="without words"):
         new = read_corpus(["hello", "refund"], recipe=model.recipe_, vocabulary=model.vocabulary_)
-    for answers in (model.recommend(new), model.recommend_with_reasons(new), model.related(new)):
+    for answers in (model.recommend(new), model.recommend(new, n_words=5), model.related(new)):
         assert answers[0] == []
         assert answers[1] != []
     assert model.recommend(new)[1][0].tag == "billing"

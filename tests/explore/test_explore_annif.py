@@ -56,7 +56,7 @@ def suggest(endpoint: str, **fields: Any) -> Any:
 def expected(model: tt.TTM, text: str, top: int) -> list[Any]:
     with pytest.warns(CorpusWarning, match="outside the vocabulary"):
         new = tt.read_corpus([text], tags=[[]], recipe=model.recipe_, vocabulary=model.vocabulary_)
-    return list(model.recommend_with_reasons(new, top=top)[0])
+    return list(model.recommend(new, top=top, n_words=5)[0])
 
 
 def test_backend_gets_the_tags_of_the_model(endpoint: str, named: tt.TTM) -> None:

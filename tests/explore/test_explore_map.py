@@ -234,7 +234,7 @@ def test_workbench_in_the_file_answers_as_python_does(watched: Watched, model: t
         )
         found = answer(page, text)
         assert np.abs(np.array(found["topics"]) - model.transform(new)[0]).sum() < 0.05
-        expected = [row.tag for row in model.recommend_with_reasons(new, top=5)[0]]
+        expected = [row.tag for row in model.recommend(new, top=5, n_words=5)[0]]
         shown = [row["tag"] for row in found["recommended"][:5]]
         assert len(set(expected) & set(shown)) >= 4
         assert shown[0] == expected[0]

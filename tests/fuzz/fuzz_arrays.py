@@ -103,7 +103,7 @@ def ask(folder: Path) -> None:
             vectors = model.recommender_.with_vectors.vectors[:5]
             assert np.isfinite(model.tag_probabilities(some, vectors=vectors)).all()
             model.related(some, 3, vectors=vectors)
-        for found in (model.recommend(some, top=3), model.recommend_with_reasons(some, top=3)):
+        for found in (model.recommend(some, top=3), model.recommend(some, top=3, n_words=5)):
             assert all(0 <= tag.probability <= 1 for tags in found for tag in tags)
         if model.names_ is None:
             model.recommend(some, top=3, balanced=True)

@@ -156,7 +156,7 @@ def test_queries_do_not_change_the_model(model: Any, planted: SyntheticCorpus, t
     fitted.topic_table()
     fitted.related(some)
     fitted.recommend(some)
-    fitted.recommend_with_reasons(some, 2)
+    fitted.recommend(some, 2, n_words=5)
     fitted.coherence(some)
     if hasattr(fitted, "explain"):
         fitted.explain(some)

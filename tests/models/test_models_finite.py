@@ -64,7 +64,7 @@ def test_tiny_weights_give_finite_probabilities_and_a_model_that_loads(
     fitted = tt.TTM(3, max_iter=5, random_state=0, n_jobs=1).fit(X, [f"t{i % 4}" for i in range(60)])
     assert fitted.recommender_ is not None
     assert np.isfinite(fitted.tag_probabilities(X)).all()
-    found = fitted.recommend_with_reasons(X.astype(np.float32))
+    found = fitted.recommend(X.astype(np.float32), n_words=5)
     assert all(np.isfinite(weight) for tags in found for tag in tags for _, weight in tag.words)
     fitted.save(tmp_path / "m")
     loaded: Any = tt.load(tmp_path / "m")

@@ -20,7 +20,7 @@ def answers(model: tt.TTM) -> str:
     parts = (
         model.transform(asked).tobytes(),
         model.tag_probabilities(asked).tobytes(),
-        repr(model.recommend_with_reasons(asked)).encode(),
+        repr(model.recommend(asked, n_words=5)).encode(),
         model.explain(asked).credit.tobytes(),
         repr(model.related(asked)).encode(),
     )

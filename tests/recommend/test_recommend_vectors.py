@@ -58,7 +58,7 @@ def test_vectors_recommend_tags_that_words_do_not_tell(planted: Planted, model: 
     found = model.recommend(new, 1, vectors=vectors)
     assert precision(planted, found) > 0.9
     assert np.mean([own[0].probability for own in found]) > 0.7
-    with_reasons = model.recommend_with_reasons(new, 1, vectors=vectors)
+    with_reasons = model.recommend(new, 1, vectors=vectors, n_words=5)
     assert [[(one.tag, one.probability) for one in own] for own in with_reasons] == [
         [(one.tag, one.probability) for one in own] for own in found
     ]
@@ -163,7 +163,7 @@ def test_wrong_vectors_are_refused(planted: Planted, model: Any) -> None:
         (np.full_like(vectors, np.nan), "row 0 has a number that is not finite"),
     ]
     for given, message in wrong:
-        for ask in (model.recommend, model.recommend_with_reasons, model.tag_probabilities, model.related):
+        for ask in (model.recommend, model.tag_probabilities, model.related):
             with pytest.raises(InputError, match=message) as error:
                 ask(new, vectors=given)
             assert "\n" not in str(error.value)

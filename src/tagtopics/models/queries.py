@@ -234,6 +234,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X: Any,
         top: int = 5,
         *,
+        n_words: int = 0,
         balanced: bool = False,
         threshold: float = 0.0,
         kind: str | None = None,
@@ -248,6 +249,8 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Args:
             X: documents, as in `transform`; tags they may have are ignored.
             top: the largest number of tags.
+            n_words: the largest number of words of the document to return with each tag: those that
+                contribute most to it.
             balanced: give rare tags a place in the lists, at a small cost in precision.
             threshold: only tags that are at least this probable.
             kind: only tags of this kind, such as "author" for `author:Jane Doe`.
@@ -256,22 +259,6 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             vectors: (D, n) vectors of the documents, if the model was fitted with vectors; without them,
                 words and topics alone are used.
         """
-        return self.recommend_choice(X, 0, Choice(top, balanced, threshold, kind, only, exclude), vectors)
-
-    def recommend_with_reasons(
-        self,
-        X: Any,
-        top: int = 5,
-        n_words: int = 5,
-        *,
-        balanced: bool = False,
-        threshold: float = 0.0,
-        kind: str | None = None,
-        only: Collection[str] | None = None,
-        exclude: Collection[str] = (),
-        vectors: Any = None,
-    ) -> list[list[Recommendation]]:
-        """Return recommendations, each with the words of the document that contribute most to it."""
         choice = Choice(top, balanced, threshold, kind, only, exclude)
         return self.recommend_choice(X, n_words, choice, vectors)
 
@@ -279,7 +266,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def recommend_choice(
         self, X: Any, n_words: int, choice: Choice, vectors: Any = None
     ) -> list[list[Recommendation]]:
-        """Return what `recommend_with_reasons` returns."""
+        """Return what `recommend` returns."""
         choice.check()
         check_is_fitted(self)
         if self.names_ is not None and is_raw(X):

@@ -65,7 +65,7 @@ class Tools:
     ) -> str:
         """Suggest tags for a text: each with its probability and the words of the text that speak for it."""
         asked = self._documents(text, document)
-        (found,) = self._model.recommend_with_reasons(asked, top, threshold=threshold, kind=kind)
+        (found,) = self._model.recommend(asked, top, threshold=threshold, kind=kind, n_words=5)
         rows = [
             {"tag": one.tag, "probability": _rounded(one.probability), "because": [w for w, _ in one.words]}
             | ({"name": one.name} if one.name else {})
