@@ -241,7 +241,7 @@ def test_evaluate_other_models_and_known_tags(corpus: Path) -> None:
         command = ("evaluate", corpus, "--topics", 3, "--iterations", 5, "--json")
         return run(*command, *options).json()["metrics"]["perplexity"]
 
-    assert figure("--tags-known") != figure()
+    assert figure("--test-tags", "known") != figure()
     no_weights = ("--model", "markov", "--pairwise-weight", 0, "--higher-order-weight", 0)
     assert figure(*no_weights) == figure("--model", "lda", "--preset", "paper") != figure("--model", "markov")
 

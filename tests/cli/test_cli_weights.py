@@ -98,8 +98,7 @@ def test_perplexity_by_words_seen_and_tags(folder: Path) -> None:  # needs: mode
     assert found[80, "hidden"] == curve["metrics"]["perplexity"]
     assert found[80, "hidden"] < found[5, "hidden"]
     assert found[5, "known"] < found[5, "hidden"]
-    repeated = ("--tags", "known", "--tags", "hidden", "--seen", 5)
-    printed = run("evaluate", folder, *FEW, *repeated).out
+    printed = run("evaluate", folder, *FEW, "--test-tags", "known,hidden", "--seen", 5).out
     assert f"{found[5, 'known']:,.1f}" in printed
     assert printed.index("tags known") < printed.index("tags hidden")
 
@@ -123,10 +122,6 @@ def test_tags_of_a_table_are_columns_still(tmp_path: Path) -> None:  # needs: mo
     answer = run("evaluate", source, *options, "--test-tags", "known").json()
     assert [row["tags"] for row in answer["curve"]] == ["known"]
     assert answer["metrics"]["perplexity"] == answer["curve"][0]["perplexity"]
-    for old in (("--tags", "known"), ("--tags-known",)):
-        again = run("evaluate", source, *options, *old)
-        assert again.json()["metrics"] == answer["metrics"]
-        assert "is an old spelling: write --test-tags known" in again.err
     assert "curve" not in run("evaluate", source, *options).json()
 
 

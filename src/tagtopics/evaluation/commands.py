@@ -14,10 +14,9 @@ from tagtopics.cli.options import (
     ModelOptions,
     OutputOptions,
     TextOptions,
-    flag,
     option,
 )
-from tagtopics.cli.output import make_table, note, show
+from tagtopics.cli.output import make_table, show
 from tagtopics.cli.sources import read_training
 from tagtopics.errors import InputError
 from tagtopics.subjects.commands import TagNamesOption, named_documents
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 
 
 TaskOption = Annotated[str, option("perplexity, links, classification or recommendation.", metavar="NAME")]
-KnownOption = Annotated[bool, flag("Old spelling of --test-tags known.", "--tags-known", hidden=True)]
 TestTagsOption = Annotated[
     str | None,
     option("What the model knows of the tags of test documents: hidden or known. For perplexity also "
@@ -65,7 +63,6 @@ def command(
     output: OutputOptions,
     task: TaskOption = "perplexity",
     test_tags: TestTagsOption = None,
-    tags_known: KnownOption = False,
     seen: SeenOption = None,
     split: SplitOption = None,
     tag_names: TagNamesOption = None,
@@ -75,7 +72,7 @@ def command(
 
     score = find_task(task)
     estimator = build_model(model)
-    columns, tags = _test_tags(columns, test_tags, tags_known)
+    tags = tuple(test_tags.split(",")) if test_tags else ()
     known, curve = tags == ("known",), dict[str, Any]()
     if task == "perplexity":
         curve = {"seen": seen or (), "tags": tags} if seen or tags else {}
@@ -97,22 +94,6 @@ def command(
         **{name: result[name] for name in ("kinds", "mistakes") if name in result},
     }
     show(output.json, payload, lambda console: _draw(console, payload))
-
-
-def _test_tags(
-    columns: ColumnOptions, test_tags: str | None, tags_known: bool
-) -> tuple[ColumnOptions, tuple[str, ...]]:
-    """Return the columns, and what is known of the tags; old spellings get a note."""
-    from tagtopics.evaluation.perplexity import TAGS
-
-    asked = test_tags.split(",") if test_tags else []
-    old = [value for value in columns.tags or () if set(value.split(",")) <= set(TAGS)]
-    given = ["--tags-known"] * tags_known + [f"--tags {value}" for value in old]
-    asked += ["known"] * tags_known + [name for value in old for name in value.split(",")]
-    if given:
-        note(f"{given[0]} is an old spelling: write --test-tags {','.join(asked)}")
-    left = [value for value in columns.tags or () if value not in old]
-    return replace(columns, tags=left or None), tuple(dict.fromkeys(asked))
 
 
 def _read_split(
