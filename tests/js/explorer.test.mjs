@@ -115,3 +115,22 @@ test("the shipped script says what its files say", () => {
   const shipped = statements(readFileSync(new URL("../../build/explorer.js", import.meta.url), "utf8"), (tree) => tree.body[0].expression.callee.body.body.slice(1, -1));
   assert.deepEqual(shipped.sort(), written.sort());
 });
+
+// OKLab of linear RGB, and linear RGB as people without green cones see it (Machado, Oliveira and Fernandes, 2009).
+const times3 = (rows, v) => rows.map((row) => row.reduce((sum, x, i) => sum + x * v[i], 0));
+const linear = (packed) => [0, 8, 16].map((shift) => ((packed >>> shift) & 255) / 255).map((x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4));
+const oklab = (rgb) =>
+  times3([[0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205, 0.4505937099], [0.0259040371, 0.7827717662, -0.808675766]],
+    times3([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]], rgb.map((x) => Math.min(Math.max(x, 0), 1))).map(Math.cbrt));
+const withoutGreen = (rgb) => times3([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]], rgb);
+
+test("the ten colours of tags are told apart, also without green cones", () => {
+  const { TEN, tenth } = load(["dom", "points", "colours"], ["TEN", "tenth"]);
+  assert.equal(TEN.length, 10);
+  for (const dark of [false, true])
+    for (const see of [(rgb) => rgb, withoutGreen]) {
+      const seen = TEN.map((colour) => oklab(see(linear(tenth(colour, dark)))));
+      const apart = seen.flatMap((a, i) => seen.slice(i + 1).map((b) => Math.hypot(...a.map((x, j) => x - b[j]))));
+      assert.ok(Math.min(...apart) > 0.1, `dark ${dark}: ${Math.min(...apart)}`); // 0.02 is just seen
+    }
+});

@@ -19,7 +19,8 @@ from tagtopics._typing import Float32, Float64
 
 LEVEL = 5  # of compression; 6 saves 1 % of the bytes and takes half as long again
 _SCRIPTS = (
-    "dom", "address", "data", "charts", "widgets", "search", "filter", "points", "labels", "map",
+    "dom", "address", "data", "charts", "widgets", "search", "filter", "points", "colours", "labels",
+    "map",
     "findings", "overview", "topic", "tag", "compare", "document", "time", "names", "about", "figure", "view",
     "network", "solver", "offline", "workbench", "batch", "app",
 )  # fmt: skip

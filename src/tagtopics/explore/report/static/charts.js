@@ -72,27 +72,6 @@ function timeLine(rows, { label, hue, form, width = isNarrow() ? 400 : 640, heig
   return chart;
 }
 
-// The colours of years, with the first, the middle and the last. Attributes say it all, so pictures can have it, too.
-const SCALE = { width: 196, height: 42 };
-function yearScale({ first, last, part }, dark, ground) {
-  const n = Math.min(last - first + 1, 49);
-  const width = (SCALE.width - 20) / n;
-  const { color, fontFamily } = getComputedStyle(document.body);
-  const text = { y: 34, "font-family": fontFamily, "font-size": 12, fill: plainColour(color) };
-  const year = (at, x, anchor) => s("text", { ...text, x, "text-anchor": anchor }, String(at));
-  const middle = Math.round((first + last) / 2);
-  return s("svg",
-    { class: "year-scale", ...SCALE, role: "img", "aria-label": `Colours by year, from ${first} to ${last}` },
-    s("rect", { ...SCALE, rx: 8, fill: ground, "fill-opacity": 0.85 }),
-    Array.from({ length: n }, (_, i) =>
-      s("rect", { x: 10 + width * i, y: 8, width, height: 12, "shape-rendering": "crispEdges", fill: rgbOf(orderedColour(i / Math.max(n - 1, 1), dark)) }),
-    ),
-    year(first, 10, "start"),
-    last - first > 1 ? year(middle, 10 + width * (part(middle) * (n - 1) + 0.5), "middle") : null,
-    year(last, SCALE.width - 10, "end"),
-  );
-}
-
 // A figure with a line over time. Rows: { name, value, text, margin }.
 const lineFigure = (own, label, hue, form = percent, width = undefined) => {
   const margin = own.rows.some((row) => row.margin) ? { margin: (row) => row.margin ?? "" } : {};

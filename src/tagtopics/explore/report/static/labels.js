@@ -141,7 +141,8 @@ class MapNames {
   lay(topics, all, here) {
     const { map } = this;
     this.taken = [[0, map.height - 56, 230, map.height]]; // the buttons
-    if (map.legend) this.taken.push([map.width - SCALE.width - 16, 0, map.width, SCALE.height + 12]);
+    const [wide, high] = map.legend ? ["width", "height"].map((side) => Number(map.legend.getAttribute(side))) : [];
+    if (map.legend) this.taken.push([map.width - wide - 16, 0, map.width, high + 12]);
     this.leaders = []; // lines from places to names beside them
     let left = Math.round((map.width * map.height) / 9000);
     const rest = all.filter((label) => label.around !== HERE);

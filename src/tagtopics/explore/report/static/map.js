@@ -31,7 +31,8 @@ class DocumentMap {
     this.extent = extentOf(x, y);
     this.unit = 1; // pixels by width of the map, the same across and down
     this.lookAt(filter.area ? null : filtered);
-    this.colourBy = stateOf().get("colour") === "year" && yearSpan() ? "year" : "topic";
+    this.chosen = numbersOfTags((stateOf().get("by") || "").split("\n")).filter((t) => t >= 0).slice(0, 3);
+    this.colourBy = colourModes([]).find(({ key }) => key === stateOf().get("colour"))?.key || "topic";
     this.readView();
     this.hovered = -1;
     this.pointers = new Map();
@@ -155,20 +156,16 @@ class DocumentMap {
     const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
     this.ground = dark ? packedColour(0.2, 0.017, 268) : packedColour(0.995, 0.002, 85);
     this.faint = dark ? packedColour(0.34, 0.012, 268) : packedColour(0.88, 0.006, 265);
-    const topic = store.map.colours.map(([hue, lightness, chroma], k) =>
-      packedColour(lightness + (dark ? 0.13 : 0), isBackground(k) ? 0.01 : chroma * (dark ? 0.85 : 1), hue),
-    );
-    const { region } = store.map;
-    const years = this.colourBy === "year" ? yearSpan() : null;
+    const mode = colourModes(this.chosen).find(({ key }) => key === this.colourBy);
+    const paint = mode.paint(dark);
+    const grey = mode.key === "year" ? this.faint : packedColour(dark ? 0.42 : 0.8, 0.006, 265);
     this.node.dataset.colour = this.colourBy;
-    if (this.legend) this.legend.remove();
-    this.legend = years ? yearScale(years, dark, rgbOf(this.ground)) : null;
+    this.note = mode.note;
+    this.legend?.remove();
+    this.legend = mapLegend(paint, dark, rgbOf(this.ground));
     if (this.legend) this.node.append(this.legend);
-    for (let i = 0; i < this.points.n; i++) {
-      const year = years ? yearOf(i) : 0;
-      this.points.colours[i] = !years ? topic[region[i]] : year ? orderedColour(years.part(year), dark) : this.faint;
-    }
-    this.glow.setAttribute("href", glowOf(this.points, years ? this.faint : 0));
+    for (let i = 0; i < this.points.n; i++) this.points.colours[i] = paint.of(i) || grey;
+    this.glow.setAttribute("href", glowOf(this.points, mode.key === "topic" ? 0 : this.faint));
     this.redraw();
   }
   // Show only some documents in colour: `mask` has one entry per listed document, or is null for all.
@@ -228,7 +225,7 @@ class DocumentMap {
       faintFirst.map(([colour, parts]) => s("path", { d: parts.join(""), stroke: rgbOf(colour), ...stroke })),
       this.names.drawn(rgbOf(this.ground)),
       this.rings(),
-      this.legend && fill(this.legend.cloneNode(true), { x: width - SCALE.width - 8, y: 8 }, []),
+      this.legend && fill(this.legend.cloneNode(true), { x: width - Number(this.legend.getAttribute("width")) - 8, y: 8 }, []),
     );
   }
 

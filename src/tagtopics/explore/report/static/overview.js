@@ -46,22 +46,8 @@ function mapNote(map) {
       ? ""
       : ` Of the ${n} documents with the most similar topics, ${percent(kept)} are also among the ${n} nearest on the map (by chance ${percent(chance)})${measured}.`;
   const colours = h("span");
-  const tell = () => {
-    colours.textContent =
-      map.colourBy === "topic"
-        ? "Colours show the topic that distinguishes a document most."
-        : "Colours show the year." + (map.points.x.some((_, i) => !yearOf(i)) ? " Documents without a known year are grey." : "");
-  };
-  tell();
   return h("div", { class: "mapnote" },
-    yearSpan()
-      ? choice("Colour by", "colour", [["topic", "topic"], ["year", "year"]], map.colourBy, (value) => {
-          map.colourBy = value;
-          keepState("colour", value, "topic", pushHash);
-          map.recolour();
-          tell();
-        })
-      : null,
+    colourChoice(map, () => (colours.textContent = map.note)),
     h("p", { class: "note" }, colours, " Distances between far groups mean little.", trust),
     shareMenu(map.node, () => map.figure(colours.textContent)),
   );
