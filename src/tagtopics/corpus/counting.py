@@ -26,7 +26,7 @@ from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import combining_marks, fold_case, stop_words
 from tagtopics.jit.threads import results_of
 
-_CHUNK = 1 << 20  # characters that a thread counts at a time
+_CHUNK = 1 << 21  # characters that a thread counts at a time; each chunk has its own table of terms
 _SECRET = secrets.randbits(62) | 1
 
 
