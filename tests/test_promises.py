@@ -64,7 +64,7 @@ def test_numbers_of_the_page_are_those_of_the_source() -> None:
         ],
         "gzip": [f"{text_files.FREE_EXPANSION // 2**20} MiB", f"{text_files.MAX_EXPANSION} times"],
         "a line": [f"{text_files.LINE_LIMIT // 2**20} MiB"],
-        "words that a UCI": [f"{text_files.MAX_UNNAMED:,}"],
+        "words that a UCI, LDA-C": [f"{text_files.MAX_UNNAMED:,}"],
         "images": [f"{decode.MAX_PIXELS:,} pixels", f"at most {decode.MOST_WORKING_PIXELS:,}"],
         "documents that a recommender": [f"{MOST_DOCS:,}"],
         "tags of a document": [f"{MOST_TOGETHER:,}"],

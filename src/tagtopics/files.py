@@ -89,7 +89,8 @@ def _private_folder(parent: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.lstat()
     private = stat.S_ISDIR(found.st_mode) and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    if user is not None and not (private and found.st_uid == user):  # on Windows, the place is the user's
+    above = parent.stat().st_uid  # another user who owns the parent could exchange the folder at any time
+    if user is not None and not (private and found.st_uid == user and above in (user, 0)):  # not on Windows
         raise PermissionError(errno.EPERM, "is not a folder in which only you can write", str(folder))
     tempfile.TemporaryFile(dir=folder).close()
     return folder
@@ -227,7 +228,7 @@ def check_space(path: str | Path, n_bytes: int) -> None:
     free = shutil.disk_usage(parent).free
     if free < n_bytes:
         raise InputError(
-            f"{path}: needs about {n_bytes / 1e6:,.0f} MB, {free / 1e6:,.0f} MB are free; free some space"
+            f"{path}: needs about {n_bytes / 1e6:,.2g} MB, {free / 1e6:,.2g} MB are free; free some space"
         )
 
 

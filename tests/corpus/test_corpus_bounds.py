@@ -74,7 +74,7 @@ def test_a_csv_file_may_have_very_many_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["99999999\n1\n1\n99999999 1 1\n", "1\n99999999\n1\n1 99999999 1\n"])
 def test_a_uci_header_claims_no_memory(tmp_path: Path, content: str) -> None:
     (tmp_path / "docword.a.txt").write_text(content)
-    with pytest.raises(InputError, match=r"says 99999999 (documents, but only 1|words, more than 16777216)"):
+    with pytest.raises(InputError, match=r"says 99999999 (documents, but only 1|words, more than 4194304)"):
         read_corpus(tmp_path / "docword.a.txt")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import gzip
 import json
 import re
@@ -80,6 +81,13 @@ def test_record_of_any_model_with_and_without_corpus(corpus: tt.Corpus) -> None:
             assert record.topic_share.sum() == pytest.approx(1)
             html, _ = render_report(record)
             assert b"<!doctype html>" in html
+
+
+def test_a_topic_may_have_no_tokens(model: tt.TTM, corpus: tt.Corpus) -> None:
+    empty = copy.copy(model)
+    empty.topic_sums_ = model.topic_sums_ * np.r_[0, np.ones(len(model.topic_sums_) - 1)]
+    html, _ = render_report(topic_data(empty, corpus))
+    assert b"<!doctype html>" in html
 
 
 def test_another_corpus_is_refused(model: tt.TTM, corpus: tt.Corpus) -> None:

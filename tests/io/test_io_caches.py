@@ -81,6 +81,15 @@ def test_a_folder_that_others_could_fill_is_not_used(
     check_warning(str(folder))
 
 
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives folders to other users")
+def test_a_folder_of_another_user_is_not_used(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its owner could put another folder in the place of ours after it was checked."""
+    (places / "theirs").mkdir(mode=0o777)
+    os.chown(places / "theirs", 12345, -1)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(places / "theirs"))
+    check_warning(name())
+
+
 def test_without_a_home_nothing_is_kept_in_the_working_folder(
     places: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,7 +29,7 @@ LINE_LIMIT = 64 * 2**20  # bytes of the longest line of a text file
 # Packed files (gzip, npz, Parquet, MATLAB) may expand to 64 MiB, or to 100 times their size on disk. Each row
 # or line counts 64 bytes in addition: a short document takes memory, too.
 MAX_EXPANSION, FREE_EXPANSION, ROW_COST = 100, 64 * 2**20, 64
-MAX_UNNAMED = 2**24  # the most columns that a file may imply without naming them
+MAX_UNNAMED = 2**22  # the most columns that a file may imply without naming them
 
 Watch = Callable[[int], None]  # called with the number of bytes of a file on disk that were read
 

@@ -88,6 +88,7 @@ def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
     words = [row[number[row] >= 0] for row in data.listed_words(TOPIC_WORDS)]
     near, alike = near_topics(data)
     tags = data.typical_tags(TOPIC_TAGS)
+    share = np.maximum(data.topic_share, 1e-12)
     return {
         "share": rounded(data.topic_share),
         "coherence": rounded(data.coherence),
@@ -96,7 +97,7 @@ def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
         "words": [number[row].tolist() for row in words],
         "phi": [rounded(data.topic_word[k, row], 7) for k, row in enumerate(words)],
         "tags": tags,
-        "lifts": [rounded(data.tags.profiles[own, k] / data.topic_share[k]) for k, own in enumerate(tags)],
+        "lifts": [rounded(data.tags.profiles[own, k] / share[k]) for k, own in enumerate(tags)],
         "near": near.tolist(),
         "alike": [rounded(row) for row in alike],
     }
