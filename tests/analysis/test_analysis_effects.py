@@ -195,3 +195,9 @@ def test_dates_of_the_corpus_are_numbers(data: Any) -> None:
     some = replace(data[0].select([0, 1, 2, 3]), dates=("2020", "2020-07", "2021-05-03", None))
     np.testing.assert_array_equal(numbers(some, "year"), [2020, 2020, 2021, np.nan])
     np.testing.assert_allclose(numbers(some, "date"), [2020, 2020.5, 2021 + 4 / 12 + 2 / 372, np.nan])
+
+
+def test_a_column_of_dates_is_pointed_out(data: Any) -> None:
+    dated = replace(data[0].select([0, 1]), dates=("2020", None))
+    with pytest.raises(tt.InputError, match=r"no tags of kind 'Jahr'.*use: year"):
+        kind_matrix(dated, "Jahr")

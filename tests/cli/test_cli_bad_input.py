@@ -269,6 +269,7 @@ CASES: dict[str, tuple[Case, str]] = {
         "two documents",
     ),
     "misspelt column": (good("--text", "texts"), "did you mean 'text'?"),
+    "two columns in one": (good("--tags", "tags, id"), "--tags tags --tags id"),
     "folder without documents": (lambda folder: fit(folder), "no documents in this folder; it may hold"),
     "changes are a folder": (
         lambda folder: ["apply", folder, write_rows(folder / "a.jsonl"), "--out", folder / "b.jsonl"],

@@ -198,11 +198,11 @@ class Recommending(ModelEngine):
 
     def __init__(self, model: Any, tags: Sequence[str]) -> None:
         super().__init__(model)
-        plain = copy.copy(self._model)
+        plain = copy.copy(self.model)
         plain.recommender_ = None  # compares topics
-        self._model.related_among = plain.related_among
-        self._model.recommender_ = object()
-        self._model.recommend_choice = lambda X, n_words, choice: [
+        self.model.related_among = plain.related_among
+        self.model.recommender_ = object()
+        self.model.recommend_choice = lambda X, n_words, choice: [
             [Recommendation(tag, 0.9 - 0.2 * i, (("wave", 0.5),)) for i, tag in enumerate(tags)][: choice.top]
             for _ in range(X.n_docs)
         ]

@@ -23,6 +23,7 @@ from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Gate, Limits
 from tagtopics.explore.server.schemas import NewDocument, TransformOut
 from tagtopics.explore.server.server import allowed_hosts
+from tagtopics.models.rankings import profile_row, topic_rows
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -79,7 +80,7 @@ def test_questions_are_sent_as_json(ask: Client, kind: str) -> None:
 def test_collection_is_the_models(ask: Client, model: tt.TTM) -> None:
     topics = ask("GET", "/api/v1/topics?words=3").json()["topics"]
     assert [row["topic"] for row in topics] == list(range(5))
-    assert [word["name"] for word in topics[2]["words"]] == [word for word, _ in model.top_words(3)[2]]
+    assert topics == json.loads(json.dumps(topic_rows(model, 3)))
     tags = ask("GET", "/api/v1/tags?query=PLACE:&n=2").json()
     assert tags["total"] == 4
     assert len(tags["tags"]) == 2
@@ -92,7 +93,7 @@ def test_collection_is_the_models(ask: Client, model: tt.TTM) -> None:
 
 def test_tags_together_are_the_models(ask: Client, model: tt.TTM) -> None:
     answer = ask("GET", "/api/v1/tags/together", params={"tag": ["place:sea", "also:kitchen"]}).json()
-    assert np.allclose(answer["topics"], model.tag_profile("place:sea", "also:kitchen").topics, atol=1e-4)
+    assert answer == json.loads(json.dumps(profile_row(model, ["place:sea", "also:kitchen"], 10)))
 
 
 def test_new_documents_get_the_models_answers(ask: Client, model: tt.TTM) -> None:
@@ -278,7 +279,8 @@ class Blocked:
 
     offers = frozenset({"transform"})
 
-    def __init__(self) -> None:
+    def __init__(self, model: tt.TTM) -> None:
+        self.model = model
         self.go = threading.Event()
 
     def transform(self, documents: list[NewDocument]) -> list[TransformOut]:
@@ -286,8 +288,8 @@ class Blocked:
         return [NOTHING for _ in documents]
 
 
-def test_overload_answers_503_and_recovers(data: TopicData) -> None:
-    engine: Any = Blocked()
+def test_overload_answers_503_and_recovers(data: TopicData, model: tt.TTM) -> None:
+    engine: Any = Blocked(model)
     app = create_app(data, engine, Limits(workers=1, queue=2))
 
     async def flood() -> list[int]:
@@ -307,8 +309,8 @@ def test_overload_answers_503_and_recovers(data: TopicData) -> None:
     assert codes[-1] == 200
 
 
-def test_slow_answers_time_out_and_hold_their_place(data: TopicData) -> None:
-    engine: Any = Blocked()
+def test_slow_answers_time_out_and_hold_their_place(data: TopicData, model: tt.TTM) -> None:
+    engine: Any = Blocked(model)
     ask = Client(create_app(data, engine, Limits(workers=1, queue=0, seconds=0.05)))
     body = {"documents": [{"text": "x"}]}
     assert ask("POST", "/api/v1/transform", json=body).status_code == 504

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, Field, ValidationError
 
 from tagtopics.errors import InputError, one_line
 from tagtopics.jit.top import largest
@@ -32,18 +31,6 @@ _TASK = (
     "five words in the language of its words, without quotation marks or explanation. The name must tell the "
     "topic apart from the other topics."
 )
-
-
-class _Message(BaseModel):
-    content: str
-
-
-class _Choice(BaseModel):
-    message: _Message
-
-
-class _Answer(BaseModel):
-    choices: list[_Choice] = Field(min_length=1)
 
 
 def ask_for_names(model: OnlineModel, address: str, llm: str) -> dict[int, str]:
@@ -152,6 +139,6 @@ def _post(address: str, body: Mapping[str, Any]) -> str:
     if len(answer) > _MOST_BYTES:
         raise InputError(f"{address}: the answer has more than {_MOST_BYTES:,} bytes")
     try:
-        return _Answer.model_validate_json(answer).choices[0].message.content
-    except ValidationError as error:
-        raise InputError(f"{address}: not an answer of an OpenAI-compatible API: {one_line(error)}") from None
+        return str.strip(json.loads(answer)["choices"][0]["message"]["content"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise InputError(f"{address}: not an answer of an OpenAI-compatible API") from None

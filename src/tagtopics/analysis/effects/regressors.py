@@ -230,7 +230,8 @@ def kind_matrix(corpus: Corpus, kind: str, min_docs: int = 1) -> tuple[CSR, tupl
         columns = [t for t, own in enumerate(kinds) if not own] or list(range(corpus.n_tags))
     if not columns:
         known = ", ".join(sorted({own for own in kinds if own})[:8]) or "none (use: tags)"
-        raise InputError(f"the corpus has no tags of kind {kind[:40]!r}; its kinds are: {known}")
+        dated = "; for the dates of documents use: year" if corpus.dates else ""
+        raise InputError(f"the corpus has no tags of kind {kind[:40]!r}; its kinds are: {known}{dated}")
     return pick_tags(corpus, columns, min_docs)
 
 

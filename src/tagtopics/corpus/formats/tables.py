@@ -358,7 +358,9 @@ def _listed(names: Any) -> tuple[str, ...]:
 
 def _no_column(source: str, name: str, what: str, names: Iterable[str]) -> InputError:
     names = list(map(str, names))
-    advice = similar_names(name, names, n=1)
+    advice, several = similar_names(name, names, n=1), [part.strip() for part in name.split(",")]
+    if what == "the tags" and len(several) > 1 and set(several) <= set(names):
+        advice = f"; name each one: {several!r}, or " + " ".join(f"--tags {part}" for part in several)
     if (name, what) == ("text", "the text"):
         by_usual = {name.lower(): name for name in reversed(names)}
         likely = next((by_usual[usual] for usual in _USUAL_TEXTS if usual in by_usual), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -11,7 +11,6 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, Field, ValidationError
-from typing_extensions import TypedDict
 
 from tagtopics.explore.report.page import compact_json
 from tagtopics.explore.server.engine import ModelEngine
@@ -31,23 +30,6 @@ class SuggestForm(BaseModel):
     limit: Annotated[int, Field(ge=0, le=100)] = 10
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.0
     explain: bool = False  # not part of Annif's API
-
-
-class Suggestion(TypedDict):
-    """A suggested tag."""
-
-    uri: str  # the tag
-    label: str  # its name if the model has a thesaurus, else the tag
-    score: float
-    notation: None
-    words: NotRequired[list[str]]  # words of the text that contribute most, if reasons are asked for
-    found: NotRequired[list[str]]  # pieces of the text that are names of the tag, likewise
-
-
-class SuggestAnswer(TypedDict):
-    """Suggested tags, best first."""
-
-    results: list[Suggestion]
 
 
 _BODY: dict[str, Any] = {
@@ -72,7 +54,7 @@ def add_annif_routes(app: FastAPI, title: str, engine: ModelEngine, gate: Gate) 
             "modification_time": None,
         }
 
-    @app.post(f"{_PROJECT}/suggest", tags=["Annif"], response_model=SuggestAnswer, openapi_extra=_BODY)
+    @app.post(f"{_PROJECT}/suggest", tags=["Annif"], openapi_extra=_BODY)
     async def suggest(request: Request) -> Response:
         """Suggest tags for a text, as Annif does; with `explain=1`, say why."""
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
@@ -102,19 +84,20 @@ def _read_form(body: bytes) -> SuggestForm:
         raise RequestValidationError([one | {"loc": ("body", *one["loc"])} for one in found]) from None
 
 
-def _suggested(engine: ModelEngine, form: SuggestForm) -> SuggestAnswer:
+def _suggested(engine: ModelEngine, form: SuggestForm) -> dict[str, Any]:
+    """Return suggested tags, best first: `label` is the name of a tag, if the model has a thesaurus."""
     named = Choice(named=True)  # Annif fails if it gets a subject that is not in its vocabulary
     (tags,) = engine.recommend([NewDocument(text=form.text)], max(1, form.limit), named)
     chosen, results = tags[: form.limit], []
     for one, score in zip(chosen, falling_scores([one["score"] for one in chosen]), strict=True):
         tag = one["tag"]
         uri = tag[1:-1] if tag.startswith("<") and tag.endswith(">") else tag
-        row = Suggestion(uri=uri, label=one["name"] or tag, score=score, notation=None)
-        if form.explain:
-            row |= {"words": one["words"], "found": one["found"]}
+        reasons = {"words": one["words"], "found": one["found"]} if form.explain else {}
         if score >= form.threshold:
-            results.append(row)
-    return SuggestAnswer(results=results)
+            results.append(
+                {"uri": uri, "label": one["name"] or tag, "score": score, "notation": None} | reasons
+            )
+    return {"results": results}
 
 
 def falling_scores(scores: Sequence[float]) -> list[float]:

@@ -35,11 +35,14 @@ class ModelEngine:
 
     Args:
         model: a model of texts (with a recipe) or of images; others support no questions.
+
+    Attributes:
+        model: the model, for one thread.
     """
 
     def __init__(self, model: Any) -> None:
-        self._model = copy.copy(model)
-        self._model.n_jobs = 1  # the server runs several requests in parallel
+        self.model: Any = copy.copy(model)
+        self.model.n_jobs = 1  # the server runs several requests in parallel
         self._roots = model.foreground_roots()  # for `related`; computed once
         self._tags = {name: t for t, name in enumerate(model.tag_names_)}
         if model.recipe_ is not None:
@@ -49,18 +52,18 @@ class ModelEngine:
     @property
     def offers(self) -> frozenset[str]:
         """The names of the methods that the model supports; the others are refused with status 501."""
-        recommends = getattr(self._model, "recommender_", None) is not None
-        if self._model.recipe_ is None:
-            seen = recommends and getattr(self._model, "visual_", None) is not None
+        recommends = getattr(self.model, "recommender_", None) is not None
+        if self.model.recipe_ is None:
+            seen = recommends and getattr(self.model, "visual_", None) is not None
             return frozenset({"photograph"} if seen else ())
-        explains = bool(self._tags) and hasattr(self._model, "explain")
+        explains = bool(self._tags) and hasattr(self.model, "explain")
         extra = {"explain": explains, "recommend": recommends}
         return frozenset({"transform", "related", *(name for name, offered in extra.items() if offered)})
 
     def warm(self) -> None:
         """Ask one question of every kind, so that no user waits for what the first answer computes."""
-        text = " ".join(self._model.vocabulary_[:20])
-        asked = [NewDocument(text=text, tags=list(self._model.tag_names_[:1]))]
+        text = " ".join(self.model.vocabulary_[:20])
+        asked = [NewDocument(text=text, tags=list(self.model.tag_names_[:1]))]
         for name, top in (("transform", ()), ("explain", ()), ("related", (1,)), ("recommend", (1,))):
             if name in self.offers:
                 getattr(self, name)(asked, *top)
@@ -68,7 +71,7 @@ class ModelEngine:
     def transform(self, documents: Sequence[NewDocument]) -> list[TransformOut]:
         """Return the topics of each document; known tags are used."""
         corpus, unknown = self._corpus("transform", documents)
-        theta = self._model.transform(corpus, corpus if self._tags else None)
+        theta = self.model.transform(corpus, corpus if self._tags else None)
         tokens = np.asarray(corpus.counts.sum(1)).ravel()
         return [
             TransformOut(
@@ -85,14 +88,14 @@ class ModelEngine:
         if not all(document.tags for document in documents):
             raise InputError("explain: every document needs at least one tag")
         corpus, _ = self._corpus("explain", documents)
-        theta = self._model.transform(corpus, corpus)
-        shares = np.asarray(self._model.explain(corpus).credit if corpus.counts.nnz else (), dtype=np.float64)
+        theta = self.model.transform(corpus, corpus)
+        shares = np.asarray(self.model.explain(corpus).credit if corpus.counts.nnz else (), dtype=np.float64)
         sizes = np.diff(corpus.counts.indptr) * np.diff(corpus.tags.indptr)
         parts = np.split(shares, np.cumsum(sizes)[:-1])
         return [self._explained(corpus, d, theta[d], part) for d, part in enumerate(parts)]
 
     def _explained(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> ExplainOut:
-        model, (counts, tags) = self._model, (corpus.counts[[d]], corpus.tags[[d]])
+        model, (counts, tags) = self.model, (corpus.counts[[d]], corpus.tags[[d]])
         columns, (text, spans) = counts.indices, self._spans.find((corpus.texts or ())[d])
         place = {w: i for i, w in enumerate(columns.tolist())}
         return ExplainOut(
@@ -110,7 +113,7 @@ class ModelEngine:
     ) -> list[list[RecommendedTag]]:
         """Return for each document the `top` tags that it may need, best first; those it has are ignored."""
         corpus, _ = self._corpus("recommend", [NewDocument(text=document.text) for document in documents])
-        answers = self._model.recommend_choice(corpus, _WORDS_BEHIND, choice._replace(top=top))
+        answers = self.model.recommend_choice(corpus, _WORDS_BEHIND, choice._replace(top=top))
         return [
             [
                 RecommendedTag(
@@ -129,7 +132,7 @@ class ModelEngine:
     def related(self, documents: Sequence[NewDocument], top: int) -> list[list[RelatedOut]]:
         """Return for each document the most related documents of the collection."""
         corpus, _ = self._corpus("related", documents)
-        found = self._model.related_among(self._roots, corpus, top, corpus if self._tags else None)
+        found = self.model.related_among(self._roots, corpus, top, corpus if self._tags else None)
         return [
             [RelatedOut(id=one.id, row=one.row, score=one.score, title=one.title) for one in row]
             for row in found
@@ -142,14 +145,14 @@ class ModelEngine:
             path = Path(folder) / "photograph"
             path.write_bytes(content)
             try:
-                return pictured(self._model, path, top)
+                return pictured(self.model, path, top)
             except InputError as error:
                 raise InputError(str(error).replace(f"{folder}/", "")) from None
 
     def check_offer(self, name: str) -> None:
         """Raise status 501, with the reason, if the model does not support a method."""
         if name not in self.offers:
-            kind = type(self._model).__name__
+            kind = type(self.model).__name__
             reasons = {
                 "explain": f"{kind} does not credit words to tags; fit --model ttm",
                 "recommend": f"this {kind} does not recommend tags",
@@ -162,7 +165,7 @@ class ModelEngine:
     def _corpus(self, name: str, documents: Sequence[NewDocument]) -> tuple[Corpus, list[int]]:
         """Return new texts as a corpus in the columns of the model, and the unknown words of each."""
         self.check_offer(name)
-        model, tags = self._model, [document.tags for document in documents]
+        model, tags = self.model, [document.tags for document in documents]
         if unknown := [tag for row in tags for tag in sorted(row) if tag not in self._tags]:
             raise InputError(f"the model has no tag {clean_text(unknown[0])[:80]!r}")
         strip = without_html if model.recipe_.strip_html else str

@@ -59,7 +59,7 @@ def model_app(
     _add_pages(app, data, engine.offers, len(photographs.docs) if photographs else 0)
     if photographs is not None:
         _add_photographs(app, photographs, gate)
-    _add_collection(app, Collection(data), gate)
+    _add_collection(app, Collection(data, engine.model), gate)
     _add_questions(app, engine, gate)
     add_annif_routes(app, data.title, engine, gate)
     _handle_errors(app)
@@ -146,17 +146,17 @@ def _add_collection(app: FastAPI, collection: Collection, gate: Gate) -> None:
     """Serve what the model has learned: topics, tags, documents."""
     tagged: dict[str, Any] = {"tags": ["collection"]}
 
-    @app.get(f"{_API}/topics", response_model=schemas.TopicList, **tagged)
+    @app.get(f"{_API}/topics", **tagged)
     async def topics(words: Count = 10) -> Response:
         """Return all topics with their words."""
         return await _answer(gate, collection.topics, words)
 
-    @app.get(f"{_API}/tags", response_model=schemas.TagList, **tagged)
+    @app.get(f"{_API}/tags", **tagged)
     async def tags(query: Text = "", n: Count = 50, skip: Skip = 0, words: Count = 10) -> Response:
         """Return the tags whose name contains the query, most frequent first, with their profiles."""
         return await _answer(gate, collection.tags, query, n, skip, words)
 
-    @app.get(f"{_API}/tags/together", response_model=schemas.TagOut, **tagged)
+    @app.get(f"{_API}/tags/together", **tagged)
     async def together(
         tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)], words: Count = 10
     ) -> Response:

@@ -40,44 +40,6 @@ class RecommendBatch(RankedBatch):
     exclude: Annotated[list[Tag], Field(max_length=1000)] = []
 
 
-class Weighted(TypedDict):
-    """A name with a weight."""
-
-    name: str
-    weight: float
-
-
-class TopicOut(TypedDict):
-    """A topic of the model."""
-
-    topic: int
-    share: float
-    coherence: float | None
-    words: list[Weighted]
-
-
-class TopicList(TypedDict):
-    """All topics."""
-
-    topics: list[TopicOut]
-
-
-class TagOut(TypedDict):
-    """The profile of a tag, or of several together."""
-
-    tags: list[str]
-    n_docs: list[int]
-    topics: list[float]
-    words: list[Weighted]
-
-
-class TagList(TypedDict):
-    """Some of the tags."""
-
-    total: int
-    tags: list[TagOut]
-
-
 class DocumentOut(TypedDict):
     """A document of the collection."""
 
