@@ -46,7 +46,7 @@ class RelatedDocument:
 
     id: str
     row: int
-    score: float  # Bhattacharyya coefficient of the topic proportions: 1 for the same, 0 for nothing shared
+    score: float  # from 0 to 1: a common tag is probable, or words and topics are similar (decision 233)
     title: str | None = None  # None if it is unknown
 
 

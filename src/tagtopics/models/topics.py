@@ -37,9 +37,9 @@ class TopicFit:
         word_sums: (W, K) tokens of each word in each topic.
         doc_topic: (D, K) topic proportions of the training documents; rows add up to one.
         doc_topic_prior: (K,) pseudo-counts of a new document.
+        more: what only some algorithms learn, by the name of the fitted attribute.
         topic_word_prior: pseudo-count of each word in each topic.
         tag_docs: (T,) number of training documents with words that carry each tag.
-        more: what only some algorithms learn, by the name of the fitted attribute.
         history: the iterations.
         stop_reason: converged, max_iter or stopped.
     """
@@ -47,11 +47,11 @@ class TopicFit:
     word_sums: Float64
     doc_topic: Float32
     doc_topic_prior: Float32
+    more: Mapping[str, Any]
     topic_word_prior: float
     tag_docs: Int64
-    more: Mapping[str, Any] = field(default_factory=dict)
-    history: tuple[Step, ...] = ()
-    stop_reason: str = "max_iter"
+    history: tuple[Step, ...]
+    stop_reason: str
 
 
 class Run(NamedTuple):
@@ -195,16 +195,7 @@ def run_algorithm(
     tol = tol if algorithm.converges else 0.0
     result = run(algorithm, max_iter=max_iter, tol=tol, callbacks=callbacks, start=resumed)
     learned = algorithm.learned(result.state)
-    return TopicFit(
-        learned.word_sums,
-        learned.doc_topic,
-        learned.doc_topic_prior,
-        topic_word_prior,
-        tag_docs,
-        learned.more,
-        tuple(result.history),
-        result.reason,
-    )
+    return TopicFit(*learned, topic_word_prior, tag_docs, tuple(result.history), result.reason)
 
 
 def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> Pilot:
