@@ -1,7 +1,8 @@
 """Measurements and the pages about them: the paper's experiments, and comparisons with other programs.
 
 `python -m reproduction` runs the paper's experiments. Each folder measures one subject; its modules run as
-`python -m reproduction.FOLDER.MODULE`, from the root of the repository.
+`python -m reproduction.FOLDER.MODULE`, from the root of the repository. `systems` has models that only these
+experiments need.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def current_commit() -> str:
 def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:
     """Return the unfitted estimator of a spec."""
     import tagtopics as tt
-    from tagtopics.baselines.sml import SML
+    from reproduction.systems import SML, VBLDA, GibbsLDA
 
     makers: dict[str, Callable[[], Any]] = {
         "lda": lambda: tt.LDA(spec.n_topics),
@@ -101,8 +101,8 @@ def build_model(spec: ExperimentSpec, n_threads: int | None = None) -> Any:
         "ttm-h": lambda: tt.MarkovTTM(spec.n_topics),
         "ttm": lambda: tt.TTM(spec.n_topics),
         "lda-tags": lambda: tt.MarkovTTM(spec.n_topics, pairwise_weight=0.0, higher_order_weight=0.0),
-        "gibbs": lambda: tt.GibbsLDA(spec.n_topics),
-        "vb": lambda: tt.VBLDA(spec.n_topics),
+        "gibbs": lambda: GibbsLDA(spec.n_topics),
+        "vb": lambda: VBLDA(spec.n_topics),
         "llda": tt.LabeledLDA,
         "sml": SML,
     }

@@ -110,7 +110,7 @@ def _of_model(model: Any, corpus: Corpus) -> Iterator[tuple[str, Any]]:
 def _of_baselines(corpus: Corpus, common: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     import tagtopics as tt
 
-    for kind in (tt.GibbsLDA, tt.VBLDA, tt.ATM, tt.RTM, tt.LabeledLDA):
+    for kind in (tt.ATM, tt.RTM, tt.LabeledLDA):
         given = common if kind is not tt.LabeledLDA else common | {"n_topics": None}
         model = kind(**{name: value for name, value in given.items() if value is not None})
         yield kind.__name__, model.fit(corpus).components_

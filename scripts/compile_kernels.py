@@ -16,8 +16,6 @@ def main() -> None:
         tt.TTM(4, doc_topic_prior="auto", preset="fast", memory="lean", **settings),
         *(tt.MarkovTTM(4, order=order, memory="stored", **settings) for order in (2, 3, 4, 5)),
         tt.LDA(4, preset=tt.Preset(init="random"), **settings),
-        tt.GibbsLDA(4, **settings),
-        tt.VBLDA(4, **settings),
         tt.ATM(4, **settings),
         tt.RTM(4, **settings),
         tt.LabeledLDA(**settings),

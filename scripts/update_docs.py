@@ -263,6 +263,7 @@ def _run_command(command: str) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the output of all pages, or of the pages named, into them; return how many failed."""
+    sys.path.insert(0, str(DOCS / "examples"))
     failed = 0
     for page in [Path(name).resolve() for name in arguments] or PAGES:
         lines = page.read_text(encoding="utf-8").splitlines()

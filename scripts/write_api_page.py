@@ -103,7 +103,7 @@ def _shared() -> str:
     from tagtopics.models.base import TopicModel
 
     about = (
-        "`LDA`, `TTM`, `MarkovTTM`, `ATM`, `RTM`, `LabeledLDA`, `GibbsLDA` and `VBLDA` are scikit-learn "
+        "`LDA`, `TTM`, `MarkovTTM`, `ATM`, `RTM` and `LabeledLDA` are scikit-learn "
         "transformers and share these methods. Methods that only the layers call are not listed."
     )
     return f"## All estimators\n\n{about}\n\n{_table(_methods(TopicModel))}"

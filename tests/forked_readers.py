@@ -1,4 +1,4 @@
-"""Processes of `tagtopics.corpus.formats.sandbox` without the time to start Python and import the readers.
+"""Processes of `tagtopics.readers.sandbox` without the time to start Python and import the readers.
 
 A parent with everything imported forks one for each `SandboxedReader`; a file costs milliseconds. The limits
 of it are those of the real one. A process that takes more than it may is an error. Tests of files and fuzz
@@ -22,13 +22,13 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from unittest import mock
 
-from tagtopics.corpus.formats import sandbox as apart
+from tagtopics.readers import sandbox as apart
 
 _READERS = (
     "tagtopics.subjects.thesaurus",
-    "tagtopics.corpus.formats.registry",
+    "tagtopics.readers.workbooks",
     "tagtopics.readers.mat",
-    "tagtopics.corpus.formats.text_folders",
+    "tagtopics.readers.text_folders",
     "python_calamine",
     "pypdf",
     "scipy.io",

@@ -13,10 +13,11 @@ import pytest
 import tagtopics as tt
 from tagtopics.corpus import patterns
 from tagtopics.corpus.cooccurrence import MOST_TOGETHER
-from tagtopics.corpus.formats import sandbox as apart
 from tagtopics.corpus.formats import text_files
 from tagtopics.jit import threads
 from tagtopics.models.validation import check_parameters
+from tagtopics.readers import sandbox as apart
+from tagtopics.readers import svmlight
 from tagtopics.recommend.recommender import MOST_DOCS
 from tagtopics.scale.ingest import MAX_CANDIDATES
 from tagtopics.scale.writer import EXACT
@@ -64,7 +65,7 @@ def test_numbers_of_the_page_are_those_of_the_source() -> None:
         ],
         "gzip": [f"{text_files.FREE_EXPANSION // 2**20} MiB", f"{text_files.MAX_EXPANSION} times"],
         "a line": [f"{text_files.LINE_LIMIT // 2**20} MiB"],
-        "words that a UCI, LDA-C": [f"{text_files.MAX_UNNAMED:,}"],
+        "words of SVMlight": [f"{svmlight.MAX_UNNAMED:,}"],
         "images": [f"{decode.MAX_PIXELS:,} pixels", f"at most {decode.MOST_WORKING_PIXELS:,}"],
         "documents that a recommender": [f"{MOST_DOCS:,}"],
         "tags of a document": [f"{MOST_TOGETHER:,}"],

@@ -1,6 +1,8 @@
-"""Make the contact sheet of the guide to images: `python docs/images/make_contact_sheet.py`.
+"""Make the contact sheet of the guide to images.
 
-A model is fitted on the data set "scenes"; ten new scenes get the tags it recommends, each with its heat map.
+    PYTHONPATH=docs/examples python docs/images/make_contact_sheet.py
+
+A model is fitted to 300 scenes; ten new scenes get the tags it recommends, each with its heat map.
 """
 
 from collections.abc import Sequence
@@ -8,9 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
+from scenes import make_scenes
 
 import tagtopics as tt
-from tagtopics.datasets import make_scenes
 from tagtopics.explore.record.heat_maps import TagMaps, recommended_tags, tag_maps
 
 GAP, CAPTION = 6, 22
@@ -35,7 +37,13 @@ def write_sheet(sheet: Sequence[TagMaps], path: str | Path) -> None:
     canvas.save(path, optimize=True)
 
 
-model = tt.TTM(n_topics=24, random_state=0).fit(tt.load_dataset("scenes"))
+scenes = make_scenes(300)
+visual = tt.VisualVocabulary(random_state=0)
+counts = visual.fit_transform([scene.pixels for scene in scenes])
+model = tt.TTM(n_topics=24, random_state=0).fit(
+    tt.read_corpus(counts, tags=[list(scene.tags) for scene in scenes])
+)
+model.visual_ = visual
 sheet = []
 for scene in make_scenes(10, seed=2026):
     tags = recommended_tags(model, scene.pixels)

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from tagtopics.analysis.effects.trends import trends as trends
     from tagtopics.baselines import ATM as ATM
     from tagtopics.baselines import RTM as RTM
-    from tagtopics.baselines import SML as SML
-    from tagtopics.baselines import VBLDA as VBLDA
-    from tagtopics.baselines import GibbsLDA as GibbsLDA
     from tagtopics.baselines import LabeledLDA as LabeledLDA
     from tagtopics.bp.callbacks import Progress as Progress
     from tagtopics.bp.checkpoint import Checkpoint as Checkpoint
@@ -40,7 +37,6 @@ if TYPE_CHECKING:
     from tagtopics.corpus import read_corpus as read_corpus
     from tagtopics.corpus import write_jsonl as write_jsonl
     from tagtopics.corpus import write_matrix_folder as write_matrix_folder
-    from tagtopics.corpus.encode import encode as encode
     from tagtopics.corpus.tokenizers import register_tokenizer as register_tokenizer
     from tagtopics.curation.edits import curate as curate
     from tagtopics.curation.edits import undo as undo
@@ -70,6 +66,7 @@ if TYPE_CHECKING:
     from tagtopics.models import fit_topics as fit_topics
     from tagtopics.models.base import TopicModel as TopicModel
     from tagtopics.models.journal import Curation as Curation
+    from tagtopics.readers.encode import encode as encode
     from tagtopics.scale import fit_shards as fit_shards
     from tagtopics.scale import shard_corpus as shard_corpus
     from tagtopics.subjects.thesaurus import Thesaurus as Thesaurus
@@ -82,11 +79,11 @@ _HOMES = {
     "analysis.choose.compare": ("compare",),
     "analysis.effects.effects": ("effects",),
     "analysis.effects.trends": ("trends",),
-    "baselines": ("ATM", "GibbsLDA", "LabeledLDA", "RTM", "SML", "VBLDA"),
+    "baselines": ("ATM", "LabeledLDA", "RTM"),
     "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
     "images.vocabulary": ("VisualVocabulary",),
     "subjects.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
-    "corpus.encode": ("encode",),
+    "readers.encode": ("encode",),
     "corpus.tokenizers": ("register_tokenizer",),
     "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
     "errors": ("CorpusWarning", "InputError"),

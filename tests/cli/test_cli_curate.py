@@ -149,7 +149,7 @@ def test_guided_topics_need_no_model(tmp_path: Path) -> None:
         (("--guided", "no colon"), "a colon"),
         (("--guided", "x: nosuchword"), "no word"),
         (("--guided", "x: bread", "--guided", "x: bread"), "same name"),
-        (("--guided", "x: bread", "--model", "gibbs"), "GibbsLDA"),
+        (("--guided", "x: bread", "--model", "rtm"), "RTM"),
         (("--curation", tmp_path / "none.json"), "no such file"),
         (("--curation", tmp_path / "g.tt", "--checkpoint", tmp_path / "c"), "no --checkpoint"),
     ):

@@ -238,7 +238,7 @@ def test_a_failure_while_writing_leaves_the_model(folder: Path, monkeypatch: pyt
 
 def test_photographs(tmp_path: Path) -> None:
     """Visual words are those of the model; only tags may be new."""
-    from tagtopics.datasets.scenes import make_scenes, write_scenes
+    from scenes import make_scenes, write_scenes
 
     write_scenes(tmp_path / "old", make_scenes(12))
     write_scenes(tmp_path / "new", make_scenes(4, seed=1))

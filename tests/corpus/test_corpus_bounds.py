@@ -45,8 +45,6 @@ def test_duplicates_are_added_before_the_range_is_checked(kind: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a.ldac", f"2 0:{LARGEST} 0:{LARGEST}\n"),
-        ("docword.a.txt", f"1\n1\n2\n1 1 {LARGEST}\n1 1 {LARGEST}\n"),
         ("a.arff", f"@attribute a numeric\n@attribute t {{0,1}}\n@data\n{{0 {LARGEST}, 0 {LARGEST}, 1 1}}\n"),
     ],
 )
@@ -69,13 +67,6 @@ def test_a_csv_file_may_have_very_many_columns(tmp_path: Path) -> None:
     names = [f"column{i}" for i in range(60_000)]
     (tmp_path / "a.csv").write_text(",".join(["text", *names]) + "\n" + "word" + "," * 60_000 + "\n")
     assert read_corpus(tmp_path / "a.csv").vocabulary == ("word",)
-
-
-@pytest.mark.parametrize("content", ["99999999\n1\n1\n99999999 1 1\n", "1\n99999999\n1\n1 99999999 1\n"])
-def test_a_uci_header_claims_no_memory(tmp_path: Path, content: str) -> None:
-    (tmp_path / "docword.a.txt").write_text(content)
-    with pytest.raises(InputError, match=r"says 99999999 (documents, but only 1|words, more than 4194304)"):
-        read_corpus(tmp_path / "docword.a.txt")
 
 
 @pytest.mark.parametrize("name", ["a.csv.gz", "a.svm.gz"])

@@ -173,7 +173,7 @@ def test_phrases_count_as_words() -> None:
 
 
 def test_phrases_are_those_of_the_statistic() -> None:
-    read = analyzer(TextRecipe(), None)
+    read = analyzer(TextRecipe())
     documents = [read(text) for text in [*TEXTS, *OTHERS]]
     words = Counter(word for words in documents for word in words)
     pairs = Counter(pair for words in documents for pair in pairwise(words))

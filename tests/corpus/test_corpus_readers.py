@@ -135,15 +135,6 @@ def test_split_column() -> None:
     assert read_corpus([{"text": "cat", "split": "pea"}]).split is None
 
 
-def test_a_custom_tokenizer_leaves_no_recipe() -> None:
-    corpus = read_corpus(["The-the"], tokenizer=lambda text: text.split("-"))
-    assert corpus.vocabulary == ("The", "the")
-    assert corpus.recipe is None
-    assert corpus.notices[0] == (
-        "words come from a custom tokenizer, which cannot be saved: give new texts as counts"
-    )
-
-
 def test_known_vocabulary_and_tags() -> None:
     with pytest.warns(CorpusWarning) as caught:
         corpus = read_corpus(ROWS, vocabulary=["mice", "dog"], tag_names=["home", "away"])

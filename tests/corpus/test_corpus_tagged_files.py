@@ -84,8 +84,9 @@ def test_formats_are_recognised(tmp_path: Path) -> None:
         assert find_source(write(place), None)[1] == KIND_OF[name]
     folder = tmp_path / "vault" / "vault"
     assert (folder / "picture.png").exists()
-    for name, one in FORMATS.items():  # whatever the order in which formats are asked
-        assert (one.holds is not None and one.holds(folder)) == (name == "vault"), name
+    for name, one in FORMATS.items():  # whatever the order, but for folders of texts, which are asked last
+        if name != "texts":
+            assert (one.holds is not None and one.holds(folder)) == (name == "vault"), name
 
 
 def test_a_folder_with_a_table_of_metadata_is_no_vault(tmp_path: Path) -> None:

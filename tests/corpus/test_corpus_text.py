@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.corpus.text import Learned, TermCounter, analyzer, clean_name, learn
+from tagtopics.corpus.tokenizers import register_tokenizer
 from tagtopics.errors import InputError
 
 PLAIN = TextRecipe(stop_words=None)
@@ -35,16 +36,16 @@ PLAIN = TextRecipe(stop_words=None)
     ],
 )
 def test_words(text: str, words: list[str]) -> None:
-    assert analyzer(PLAIN, None)(text) == words
+    assert analyzer(PLAIN)(text) == words
 
 
 def test_case_length_and_stop_words() -> None:
-    assert analyzer(TextRecipe(), None)("The CAT is a Cat") == ["cat", "cat"]
-    assert analyzer(TextRecipe(lowercase=False), None)("The Cat") == ["The", "Cat"]
-    assert analyzer(TextRecipe(stop_words=None, min_length=3), None)("a bc def") == ["def"]
-    assert analyzer(TextRecipe(stop_words=("E\u0301A",)), None)("Éa öb") == ["öb"]
-    assert analyzer(TextRecipe(token_pattern=r"c\S+"), None)("c++ c#") == ["c++", "c#"]
-    assert analyzer(TextRecipe(token_pattern=r"<<(\w+)>>"), None)("<<cat>> <<dog>>") == ["cat", "dog"]
+    assert analyzer(TextRecipe())("The CAT is a Cat") == ["cat", "cat"]
+    assert analyzer(TextRecipe(lowercase=False))("The Cat") == ["The", "Cat"]
+    assert analyzer(TextRecipe(stop_words=None, min_length=3))("a bc def") == ["def"]
+    assert analyzer(TextRecipe(stop_words=("E\u0301A",)))("Éa öb") == ["öb"]
+    assert analyzer(TextRecipe(token_pattern=r"c\S+"))("c++ c#") == ["c++", "c#"]
+    assert analyzer(TextRecipe(token_pattern=r"<<(\w+)>>"))("<<cat>> <<dog>>") == ["cat", "dog"]
 
 
 def test_learn_counts_words_in_sorted_columns() -> None:
@@ -108,14 +109,15 @@ def test_apply_counts_what_it_leaves_out() -> None:
 
 
 def test_custom_tokenizer() -> None:
-    counts, vocabulary, *_ = learn(
-        ["The-1", "the"], TextRecipe(), tokenizer=lambda text: [*text.split("-"), " \n"]
-    )
-    assert vocabulary == ("1", "The", "the")
+    register_tokenizer("hyphens", lambda text: [*text.split("-"), " \n"])
+    recipe = TextRecipe(tokenizer="hyphens", lowercase=False, stop_words=None, min_length=1)
+    counts, vocabulary, *_ = learn(["The-a", "the"], recipe)
+    assert vocabulary == ("The", "a", "the")
     assert counts.sum() == 3
-    assert TermCounter(vocabulary, TextRecipe(), lambda text: text.split("-")).count(["The-x"])[1] == 1
+    assert TermCounter(vocabulary, recipe).count(["The-x"])[1] == 1
+    register_tokenizer("wrong", lambda text: [1])  # type: ignore[list-item]
     with pytest.raises(InputError, match="tokenizer: must return strings, returned a int"):
-        learn(["x"], TextRecipe(), tokenizer=lambda text: [1])  # type: ignore[list-item]
+        learn(["x"], TextRecipe(tokenizer="wrong"))
 
 
 @pytest.mark.parametrize(
@@ -183,12 +185,12 @@ def test_recipe_survives_json(recipe: TextRecipe) -> None:
 
 @given(st.text())
 def test_words_are_words(text: str) -> None:
-    for word in analyzer(PLAIN, None)(text):
+    for word in analyzer(PLAIN)(text):
         assert len(word) >= 2
         assert any(character.isalpha() for character in word)
         assert not any(character.isspace() for character in word)
         assert unicodedata.is_normalized("NFC", word)
-        assert analyzer(PLAIN, None)(word) == [word]
+        assert analyzer(PLAIN)(word) == [word]
 
 
 @given(st.lists(st.text(), min_size=1, max_size=5))

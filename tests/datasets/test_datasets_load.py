@@ -105,7 +105,7 @@ def test_the_directory_of_data_comes_before_everything_with_that_name(
         assert load_dataset(name).n_docs == 3
     (tmp_path / "data" / "no corpus").mkdir()
     rows = {row.name: row for row in list_datasets()}
-    assert set(rows) == {*NAMES, "docstrings", "scenes", "synthetic", "own"}
+    assert set(rows) == {*NAMES, "docstrings", "synthetic", "own"}
     assert rows["own"].description == ""
     text = "# Own\n\nLetters of a\nsmall society. They are old.\n\nMore.\n"
     (tmp_path / "data" / "own" / "README.md").write_text(text)
@@ -132,7 +132,7 @@ def test_a_damaged_folder_is_listed_without_its_size(tmp_path: Path, monkeypatch
 
 def test_without_data_everything_is_listed_with_its_place() -> None:
     origins = {row.name: row.origin for row in list_datasets()}
-    generated = dict.fromkeys(("scenes", "synthetic"), "generated")
+    generated = {"synthetic": "generated"}
     assert origins == {**dict.fromkeys(NAMES, "download"), "docstrings": "embedded", **generated}
     assert all(row.description for row in list_datasets())
 
@@ -150,6 +150,6 @@ def test_offline_the_error_says_what_to_do() -> None:
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
         InputError,
-        match=r"'kora'; the data sets are cora, corel5k, docstrings, med, scenes, synthetic",
+        match=r"'kora'; the data sets are cora, corel5k, docstrings, med, synthetic",
     ):
         load_dataset("kora")

@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 from explore_support import Watched, serving
 from fastapi import HTTPException
+from scenes import make_scenes, write_scenes
 
 import tagtopics as tt
-from tagtopics.datasets.scenes import make_scenes, write_scenes
 from tagtopics.explore import write_report
 from tagtopics.explore.record.heat_maps import MOST_PIXELS, tag_maps
 from tagtopics.explore.record.photographs import Photographs, with_pictures

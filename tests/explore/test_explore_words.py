@@ -75,7 +75,7 @@ def opened(browser: Any, address: str, tmp_path_factory: pytest.TempPathFactory)
 def test_the_page_finds_the_words_of_a_recipe(opened: Any, name: str) -> None:
     recipe = RECIPES[name]
     settings = word_settings(recipe)
-    words_of = analyzer(recipe, None)
+    words_of = analyzer(recipe)
     known = sorted({word for text in texts() for word in words_of(text)})[::2]
     vocabulary = sorted({*known, "wave", "tide"})
     for text in texts():

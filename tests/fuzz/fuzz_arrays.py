@@ -76,8 +76,6 @@ def prepare(place: Path) -> list[str]:
         "lda": (tt.LDA(3, **options), plain),
         "photographs": (tt.TTM(3, **options), images),
         "atm": (baselines.ATM(3, **options), plain),
-        "gibbs": (baselines.GibbsLDA(3, **options), plain),
-        "vb": (baselines.VBLDA(3, **options), plain),
         "rtm": (baselines.RTM(3, **options), plain),
         "labeled": (baselines.LabeledLDA(**options), plain),
     }

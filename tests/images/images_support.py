@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+from scenes import MATERIALS, Scene, make_scenes
 
 import tagtopics as tt
-from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes
+from tagtopics.corpus.core import canonical_counts, tag_matrix
 from tagtopics.images.decode import Uint8
 
 
@@ -23,10 +24,25 @@ def some_scenes(n: int) -> tuple[Scene, ...]:
     return tuple(make_scenes(n, seed=3))
 
 
+def scene_corpus(n: int, *, seed: int) -> tt.Corpus:
+    """Scenes as visual words, with the vocabulary that they teach."""
+    scenes = make_scenes(n, seed=seed)
+    visual = tt.VisualVocabulary(random_state=seed)
+    names = tuple(sorted(MATERIALS))
+    return tt.Corpus(
+        counts=canonical_counts(visual.fit_transform([scene.pixels for scene in scenes])),
+        tags=tag_matrix([scene.tags for scene in scenes], names),
+        vocabulary=visual.vocabulary_,
+        tag_names=names,
+        ids=tuple(scene.name for scene in scenes),
+        visual=visual,
+    )
+
+
 @lru_cache(maxsize=1)
 def scene_model() -> tt.TTM:
     """A tag-topic model of 150 scenes."""
-    corpus = make_scene_corpus(150, seed=0)
+    corpus = scene_corpus(150, seed=0)
     return tt.TTM(n_topics=24, random_state=0).fit(corpus)
 
 

@@ -201,12 +201,6 @@ def test_a_missing_file_of_tags_is_an_error(tmp_path: Path) -> None:
         read(good_folder(tmp_path), tags="other.csv")
 
 
-def test_a_sidecar_without_tags_is_an_error(tmp_path: Path) -> None:
-    (good_folder(tmp_path) / "good0.json").write_text('{"title": "x"}')
-    with pytest.raises(tt.InputError, match=r"good0.json: no 'tags' in the sidecar"):
-        read(tmp_path, tags="sidecar")
-
-
 def test_a_folder_of_bad_images_alone_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.jpg").write_bytes(b"x")
     with pytest.raises(tt.InputError, match=r"no image can be read; the first: .*a.jpg"):

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from images_support import photograph
 from PIL import Image
+from scenes import make_scenes, write_scenes
 
 from tagtopics.cli import main
-from tagtopics.datasets.scenes import make_scenes, write_scenes
 
 
 def run(*arguments: object) -> tuple[int, str, str]:

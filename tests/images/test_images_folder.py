@@ -68,13 +68,6 @@ def test_labels_and_split_come_with_the_tags(folder: Path) -> None:
     assert read(folder, label="cd").labels == ("1", "2", "1")
 
 
-def test_sidecars(folder: Path) -> None:
-    (folder / "a.json").write_text('{"tags": ["sky", "sea"]}')
-    (folder / "b.jpg.json").write_text('["sky"]')
-    with pytest.warns(tt.CorpusWarning, match="without a sidecar"):
-        assert tags_of(read(folder)) == [("sea", "sky"), ("sky",), ()]
-
-
 def test_sub_folders_are_tags(folder: Path) -> None:
     for name, where in zip(NAMES, ("beach/sunny", "beach", "hills"), strict=True):
         (folder / where).mkdir(parents=True, exist_ok=True)

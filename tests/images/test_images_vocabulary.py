@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from images_support import photograph, scene_model, small_vocabulary, some_scenes
+from images_support import photograph, scene_corpus, scene_model, small_vocabulary, some_scenes
 from PIL import Image
 from safetensors.numpy import load_file, save_file
 from sklearn.base import clone
@@ -182,7 +182,5 @@ def test_a_damaged_vocabulary_is_refused(tmp_path: Path, damage: str) -> None:
 
 
 def test_images_of_other_codebooks_are_refused() -> None:
-    from tagtopics.datasets.scenes import make_scene_corpus
-
     with pytest.raises(tt.InputError, match=r"visual=model\.visual_"):
-        scene_model().transform(make_scene_corpus(3, seed=1))
+        scene_model().transform(scene_corpus(3, seed=1))

@@ -18,7 +18,6 @@ import pytest
 import tagtopics as tt
 from tagtopics import files
 from tagtopics.bp import loop
-from tagtopics.datasets import make_scenes, write_scenes
 from tagtopics.datasets.registry import RemoteFile, fetch_dataset
 from tagtopics.explore.record.heat_maps import TagMaps, write_maps
 from tagtopics.files import check_target
@@ -38,7 +37,6 @@ KNOWN = {
     "files.py": {"mkdir", "replace", "rename", "rmtree", "open", "unlink"},
     # Inside `atomic_file` or `atomic_folder`, after `check_target`.
     "corpus/write.py": {"write_text", "write_bytes", "open", "ZipFile", "GzipFile"},
-    "datasets/scenes.py": {"save", "write_text"},
     "datasets/registry.py": {"open"},
     "explore/report/html_report.py": {"write_bytes"},
     "bp/checkpoint.py": {"save_file"},
@@ -55,7 +53,6 @@ KNOWN = {
     # Temporary folders of this process, the private cache of compiled code, the null device.
     "readers/mat.py": {"savez"},
     "explore/server/engine.py": {"write_bytes"},
-    "readers/sqlite_files.py": {"copyfile", "unlink"},
     "cli/app.py": {"open"},
     "datasets/commands.py": {"save"},  # a model
     "cli/fit.py": {"save"},
@@ -132,7 +129,6 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "doc_topic": lambda path: fit_shards(
         tt.LDA(2, max_iter=1, random_state=0), shards(path), path.with_name("run"), doc_topic=path
     ),
-    "write_scenes": lambda path: write_scenes(path, make_scenes(1)),
 }
 
 

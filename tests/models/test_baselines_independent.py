@@ -54,33 +54,6 @@ def in_columns(rows: Any, names: Any, corpus: Corpus) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_gibbs_sampling_against_tomotopy(parts: tuple[Corpus, Corpus]) -> None:
-    import tomotopy
-
-    train, test = parts
-    other = tomotopy.LDAModel(k=K, alpha=ALPHA, eta=BETA, seed=0)
-    for d in range(train.n_docs):
-        other.add_doc(words_of(train, d))
-    other.optim_interval = 0
-    other.train(200, workers=1)
-    topics = in_columns([other.get_topic_word_dist(k) for k in range(K)], other.used_vocabs, train)
-    model = tt.GibbsLDA(K, random_state=0, doc_topic_prior=ALPHA, topic_word_prior=BETA)
-    assert perplexity(model.fit_topics(train).components_, test) < WITHIN * perplexity(topics, test)
-
-
-def test_variational_bayes_against_scikit_learn(parts: tuple[Corpus, Corpus]) -> None:
-    from sklearn.decomposition import LatentDirichletAllocation
-
-    train, test = parts
-    priors: dict[str, Any] = {"doc_topic_prior": ALPHA, "topic_word_prior": BETA}
-    other = LatentDirichletAllocation(K, max_iter=60, random_state=0, **priors).fit(train.counts)
-    topics = other.components_ / other.components_.sum(1, keepdims=True)
-    for init in ("anchors", "random"):
-        model = tt.VBLDA(K, init=init, random_state=0, **priors).fit_topics(train)
-        assert perplexity(model.components_, test) < WITHIN * perplexity(topics, test), init
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_author_topics_against_gensim(parts: tuple[Corpus, Corpus]) -> None:
     AuthorTopicModel = pytest.importorskip("gensim.models").AuthorTopicModel  # no gensim for Python 3.14 yet
 

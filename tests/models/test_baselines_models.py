@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 import tagtopics as tt
-from tagtopics.baselines import gibbs_lda, labeled_lda
+from tagtopics.baselines import gibbs, labeled_lda
 from tagtopics.baselines.rtm import shared_tag_links
 from tagtopics.datasets.synthetic import SyntheticCorpus
 
@@ -45,11 +46,11 @@ def test_known_authors_decide_and_unknown_ones_do_not() -> None:
 
 
 def test_without_tags_the_author_topic_model_is_lda_for_each_document() -> None:
-    """Private authors: a document's tokens draw from its own topics, as sharply as LDA's do."""
+    """Private authors: a document's tokens draw from its own topics, as sharply as without links in RTM."""
     truth = tt.make_tagged_corpus(n_docs=200, n_words=200, n_topics=6, n_tags=6, n_groups=0, seed=1)
     counts = truth.corpus.counts
     atm = tt.ATM(6, max_iter=60, random_state=0).fit(counts)
-    lda = tt.GibbsLDA(6, max_iter=60, random_state=0).fit(counts)
+    lda = tt.RTM(6, max_iter=60, random_state=0).fit(counts)
     assert atm.perplexity(counts) == pytest.approx(lda.perplexity(counts), rel=0.02)
 
 
@@ -61,7 +62,8 @@ def test_linked_documents_share_topics_and_score_higher(planted: SyntheticCorpus
     a, b = rng.integers(0, corpus.n_docs, (2, 6000))
     same = (labels[a] == labels[b]) & (a != b)
     links = sp.coo_array((np.ones(same.sum()), (a[same], b[same])), shape=(corpus.n_docs,) * 2)
-    model = tt.RTM(10, max_iter=60, random_state=0).fit_topics(corpus, links=links)
+    linked = replace(corpus, links=sp.csr_array(links))
+    model = tt.RTM(10, links_per_tag=None, max_iter=60, random_state=0).fit_topics(linked)
     assert (model.link_probabilities_[:-1] > model.link_probabilities_[-1]).all()
     scores = model.link_score(corpus.select(a), corpus.select(b))
     assert ((scores > 0) & (scores < 1)).all()
@@ -76,7 +78,8 @@ def test_links_pull_the_topics_of_documents_together() -> None:
         links = np.zeros((42, 42))
         links[40:, 20 * side : 20 * side + 20] = 1
         links[:20, :20] = links[20:40, 20:40] = 1
-        model = tt.RTM(2, max_iter=60, negative_ratio=100, random_state=0).fit(counts, links=links)
+        corpus = replace(tt.read_corpus(counts), links=sp.csr_array(links))
+        model = tt.RTM(2, links_per_tag=None, max_iter=60, negative_ratio=100, random_state=0).fit(corpus)
         near, far = model.doc_topic_[20 * side].argmax(), model.doc_topic_[20 - 20 * side].argmax()
         assert near != far
         assert (model.doc_topic_[40:, near] > 0.6).all()
@@ -95,8 +98,8 @@ def test_links_of_shared_tags_are_all_or_evenly_drawn() -> None:
 
 
 def test_links_must_fit() -> None:
-    with pytest.raises(tt.InputError, match="4 x 4"):
-        tt.RTM(2).fit(COUNTS, links=np.eye(3))
+    with pytest.raises(tt.InputError, match="the links of the corpus, which has none"):
+        tt.RTM(2, links_per_tag=None).fit(COUNTS)
     model = tt.RTM(2, max_iter=3, random_state=0).fit(COUNTS, TAGS)
     with pytest.raises(tt.InputError, match="one side"):
         model.link_score(COUNTS, COUNTS[:2])
@@ -128,8 +131,8 @@ def test_more_tags_cost_memory_only_where_they_are() -> None:
 
 
 def test_huge_corpora_are_refused_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gibbs_lda, "MOST_TOKENS", 10)
-    for model in (tt.GibbsLDA(2), tt.ATM(2), tt.RTM(2)):
+    monkeypatch.setattr(gibbs, "MOST_TOKENS", 10)
+    for model in (tt.ATM(2), tt.RTM(2)):
         with pytest.raises(tt.InputError, match="20 tokens"):
             model.fit(COUNTS, TAGS)
     monkeypatch.setattr(labeled_lda, "MOST_CELLS", 10)

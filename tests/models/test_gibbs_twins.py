@@ -5,25 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scipy.special import digamma
 
-from tagtopics.baselines import (
-    gibbs_reference,
-    labeled_loops,
-    labeled_reference,
-    vb_loops,
-    vb_reference,
-)
+from tagtopics.baselines import gibbs_reference, labeled_loops, labeled_reference
 from tagtopics.baselines.atm import AuthorSampling, with_private_authors
-from tagtopics.baselines.gibbs_lda import GibbsSampling, Links, link_probabilities
+from tagtopics.baselines.gibbs import GibbsSampling, Links, link_probabilities
 from tagtopics.baselines.labeled_lda import LabeledPropagation, as_topics
-from tagtopics.baselines.vb_lda import VariationalBayes
 from tagtopics.bp.graph import Priors, build_graph
 
 examples = min(20, settings().max_examples)  # fewer where kernels are not compiled
@@ -80,15 +71,6 @@ def test_sampling_authors(corpus: tuple[Any, Any], seed: int) -> None:
 
 
 @quick
-@given(corpora(), st.integers(0, 2**31))
-def test_variational_sweeps(corpus: tuple[Any, Any], seed: int) -> None:
-    counts, tags = corpus
-    common = (build_graph(counts), tags, PRIORS, seed, False)
-    fast, slow = VariationalBayes(*common), VariationalBayes(*common, vb_reference)
-    assert_twins(fast, slow, 3, 1e-4)  # messages in single precision, sharpened by exp(psi) of 0.05
-
-
-@quick
 @given(corpora(), st.integers(0, 2**31), st.integers(0, 2))
 def test_labelled_sweeps(corpus: tuple[Any, Any], seed: int, n_common: int) -> None:
     counts, tags = corpus
@@ -96,13 +78,6 @@ def test_labelled_sweeps(corpus: tuple[Any, Any], seed: int, n_common: int) -> N
     common = (graph, 0.1, 0.02, seed)
     fast = LabeledPropagation(*common, labeled_loops)
     assert_twins(fast, LabeledPropagation(*common, labeled_reference), 3, 1e-4)
-
-
-@pytest.mark.parametrize("x", [1e-6, 0.02, 0.5, 1.0, 5.999, 6.0, 37.5, 1e6])
-def test_digamma(x: float) -> None:
-    compiled = numba.njit(lambda value: vb_loops.digamma(value))  # an inner kernel has no entry for Python
-    np.testing.assert_allclose(compiled(x), digamma(x), rtol=1e-9)
-    np.testing.assert_allclose(vb_reference.digamma(x), digamma(x))
 
 
 def test_sampling_draws_from_the_posterior() -> None:

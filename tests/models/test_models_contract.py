@@ -28,8 +28,6 @@ from tagtopics.models.online import OnlineModel
 ESTIMATORS = {
     "LDA": tt.LDA(10),
     "LDA-lean": tt.LDA(10, memory="lean"),
-    "GibbsLDA": tt.GibbsLDA(10, max_iter=80),
-    "VBLDA": tt.VBLDA(10),
     "TTM": tt.TTM(10),
     "TTM-lean": tt.TTM(10, memory="lean"),
     "MarkovTTM": tt.MarkovTTM(10),
@@ -356,7 +354,7 @@ def test_check_estimator(name: str) -> None:
     assert [r["check_name"] for r in results if r["status"] == "failed"] == []
 
 
-@pytest.mark.parametrize("name", ["GibbsLDA", "VBLDA", "ATM", "RTM", "LabeledLDA"])
+@pytest.mark.parametrize("name", ["ATM", "RTM", "LabeledLDA"])
 def test_checkpoints_are_for_belief_propagation(name: str, tmp_path: Path) -> None:
     with pytest.raises(tt.InputError, match="checkpoint"):
         small(ESTIMATORS[name]).fit(COUNTS, TAGS, callbacks=[Checkpoint(tmp_path / "c", every=1)])

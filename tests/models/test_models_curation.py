@@ -250,9 +250,9 @@ def test_bits_do_not_depend_on_threads(corpus: tt.Corpus) -> None:
 
 
 def test_other_models_are_refused(corpus: tt.Corpus) -> None:
-    gibbs: Any = tt.GibbsLDA(3, max_iter=2, random_state=0).fit(corpus)
-    with pytest.raises(tt.InputError, match="GibbsLDA"):
-        tt.curate(gibbs, "merge", topics=[0, 1])
+    sampled: Any = tt.RTM(3, max_iter=2, random_state=0).fit(corpus)
+    with pytest.raises(tt.InputError, match="RTM"):
+        tt.curate(sampled, "merge", topics=[0, 1])
     assert str(Edit(kind="merge", topics=(1, 2))) == "merge 1 2"
 
 

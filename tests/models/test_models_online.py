@@ -329,7 +329,7 @@ def test_a_forgotten_topic_is_free_for_a_new_subject() -> None:
 def test_only_belief_propagation_goes_on() -> None:
     assert hasattr(tt.LDA(), "partial_fit")
     assert hasattr(tt.TTM(), "partial_fit")
-    for other in (tt.GibbsLDA(), tt.VBLDA(), tt.ATM(), tt.RTM(), tt.LabeledLDA()):
+    for other in (tt.ATM(), tt.RTM(), tt.LabeledLDA()):
         assert not hasattr(other, "partial_fit")
 
 

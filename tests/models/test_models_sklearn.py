@@ -62,7 +62,7 @@ def test_tags_of_every_kind(y: Any) -> None:
 def test_estimators_have_few_parameters() -> None:
     assert len(tt.TTM().get_params()) <= 11
     assert len(tt.MarkovTTM().get_params()) <= 14
-    for estimator in (tt.LDA, tt.ATM, tt.RTM, tt.LabeledLDA, tt.GibbsLDA, tt.VBLDA, tt.SML):
+    for estimator in (tt.LDA, tt.ATM, tt.RTM, tt.LabeledLDA):
         assert len(estimator().get_params()) <= 12
 
 

@@ -192,7 +192,7 @@ def test_vectors_are_refused_where_they_mean_nothing(titles: Titles, related: An
         related.transform(counts, vectors=vectors[:, :3])
     with pytest.raises(tt.InputError, match="need documents in memory"):
         tt.LDA(2).fit_topics(counts, vectors=vectors, start=Start())
-    for other in (tt.GibbsLDA(2), tt.RTM(2)):
+    for other in (tt.ATM(2), tt.RTM(2)):
         with pytest.raises(tt.InputError, match="learns nothing from vectors"):
             other.fit(counts, vectors=vectors)
         other.set_params(max_iter=1).fit(counts)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from tagtopics import _processes
@@ -82,10 +82,11 @@ def test_a_process_has_this_path_without_the_working_folder(
 
 
 def test_readers_in_processes_run_nothing_from_the_working_folder(planted: Path) -> None:
-    with sqlite3.connect(planted / "a.sqlite") as base:
-        base.execute("create table a (text, tags)")
-        base.executemany("insert into a values (?, ?)", [(row["text"], row["tags"][0]) for row in ROWS])
-    run_in(planted, "shard", "a.sqlite", "--text", "text", "--tags", "tags", "--out", "shards")
+    book = openpyxl.Workbook()
+    for row in (["text", "tags"], *([row["text"], row["tags"][0]] for row in ROWS)):
+        book.active.append(row)
+    book.save(planted / "a.xlsx")
+    run_in(planted, "shard", "a.xlsx", "--text", "text", "--tags", "tags", "--out", "shards")
     assert (planted / "shards").is_dir()
     assert traces(planted) == []
 

@@ -169,8 +169,8 @@ def test_wrong_vectors_are_refused(planted: Planted, model: Any) -> None:
             assert "\n" not in str(error.value)
     with pytest.raises(InputError, match="trained without vectors"):
         fit(planted).recommend(new, vectors=vectors)
-    with pytest.raises(InputError, match="GibbsLDA learns nothing from vectors"):
-        tt.GibbsLDA(2, max_iter=2).fit(planted.counts).fit_recommender(
+    with pytest.raises(InputError, match="RTM learns nothing from vectors"):
+        tt.RTM(2, max_iter=2).fit(planted.counts).fit_recommender(
             planted.counts, planted.tags, vectors=planted.vectors
         )
 

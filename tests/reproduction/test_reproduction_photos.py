@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from PIL import Image
+from scenes import make_scenes
 
 import tagtopics as tt
 from reproduction.photos import PIXELS, photo_folder, with_pixel_counts
 from reproduction.run import load_corpus, run_one
 from reproduction.spec import chosen, full_grid
-from tagtopics.datasets import make_scenes
 from tagtopics.errors import InputError
 
 N = 24

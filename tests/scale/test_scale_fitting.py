@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scale_support import as_shards, bits, small_corpus
 
-from tagtopics import LDA, TTM, GibbsLDA
+from tagtopics import LDA, RTM, TTM
 from tagtopics.bp import propagation as bp
 from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.checkpoint import read_arrays, write_arrays
@@ -226,7 +226,7 @@ def test_leftovers_of_a_run_that_never_had_a_checkpoint(
 
 def test_models_that_shards_are_not_for(shards: ShardFolder, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="LDA and TTM by belief propagation"):
-        fit_shards(GibbsLDA(4, random_state=0), shards, tmp_path / "w")
+        fit_shards(RTM(4, random_state=0), shards, tmp_path / "w")
     with pytest.raises(InputError, match="random_state"):
         fit_shards(LDA(4), shards, tmp_path / "w")
     assert not (tmp_path / "w").exists()

@@ -116,7 +116,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "max_words": {"recipe": TextRecipe(max_words=4, stop_words=("topic",))},
     "bigrams": {"recipe": TextRecipe(ngram_range=(1, 2), min_df=2, max_words=20)},
     "case": {"recipe": TextRecipe(lowercase=False, min_length=1, token_pattern=r"\w+")},
-    "tokenizer": {"tokenizer": str.split},
     "known": {"vocabulary": ["topics", "network", "nowhere"], "tag_names": ["Eve", "Bo", "Nobody"]},
 }
 

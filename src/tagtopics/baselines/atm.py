@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import CSR, Float32, Float64
-from tagtopics.baselines.gibbs_lda import GibbsModel, GibbsSampling, Sample
+from tagtopics.baselines.gibbs import GibbsModel, GibbsSampling, Sample
 from tagtopics.bp.graph import joint_profile
 from tagtopics.bp.loop import Learned, proportions
 from tagtopics.errors import InputError

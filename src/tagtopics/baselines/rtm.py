@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float64
-from tagtopics.baselines.gibbs_lda import AVERAGED, GibbsModel, Links
-from tagtopics.bp.executor import Executor
-from tagtopics.bp.loop import Callback, Step, TopicAlgorithm
-from tagtopics.bp.propagation import Start
+from tagtopics.baselines.gibbs import AVERAGED, GibbsModel, Links
+from tagtopics.bp.loop import TopicAlgorithm
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.models.topics import Run
 
 
 class RTM(GibbsModel):
@@ -28,8 +24,8 @@ class RTM(GibbsModel):
 
     Args:
         n_topics: the number of topics, K.
-        links_per_tag: if no links are given, documents that share a tag are linked, each with at most this
-            many others per tag, drawn at random; all pairs would be too many.
+        links_per_tag: documents that share a tag are linked, each with at most this many others per tag,
+            drawn at random; all pairs would be too many. None uses the links of the corpus instead.
         negative_ratio: number of pseudo-observations of unlinked pairs per link; with more of them links
             influence topics more. In the paper, rho over the number of links.
         doc_topic_prior: pseudo-count of each topic in each document; alpha.
@@ -56,7 +52,7 @@ class RTM(GibbsModel):
         self,
         n_topics: int = 20,
         *,
-        links_per_tag: int = 10,
+        links_per_tag: int | None = 10,
         negative_ratio: float = 1.0,
         doc_topic_prior: float = 0.1,
         topic_word_prior: float = 0.05,
@@ -79,59 +75,14 @@ class RTM(GibbsModel):
         self.links_per_tag = links_per_tag
         self.negative_ratio = negative_ratio
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        links: Any = None,
-        vectors: Any = None,
-        callbacks: Sequence[Callback[Any]] = (),
-        start: tuple[Any, Sequence[Step]] | None = None,
-    ) -> Self:
-        """Learn topics, then (where there are tags) the recommender.
-
-        Args:
-            X: a `Corpus`, or non-negative counts (D, W), dense or sparse.
-            y: tags, if X is a matrix, as in `LDA.fit`.
-            links: (D, D) matrix, sparse or dense, not zero where two documents are linked, in either
-                direction; `corpus.links` for instance. By default documents that share a tag are linked.
-            vectors: for other models.
-            callbacks: called at every stage and iteration.
-            start: a state to resume from, as in `LDA.fit`.
-        """
-        corpus = self.training_corpus(X, y)
-        state = None if start is None else Start(resumed=start)
-        self.fit_topics(corpus, links=links, vectors=vectors, start=state, callbacks=callbacks)
-        self.learn_recommender(corpus, callbacks)
-        return self
-
-    def fit_topics(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        links: Any = None,
-        vectors: Any = None,
-        executor: Executor | None = None,
-        start: Start | None = None,
-        callbacks: Sequence[Callback[Any]] = (),
-    ) -> Self:
-        """Learn topics only, as `fit` does, without a recommender."""
-        if links is None or vectors is not None:  # vectors are refused there
-            return super().fit_topics(
-                X, y, vectors=vectors, executor=executor, start=start, callbacks=callbacks
-            )
-        corpus = self.training_corpus(X, y)
-        pairs = Links(_read_links(links, corpus.n_docs), float(self.negative_ratio))
-        self._run(corpus, self._algorithm(corpus, pairs), Run(start=start, callbacks=callbacks))
-        return self
-
     def _algorithm(self, corpus: Corpus, links: Links | None = None) -> TopicAlgorithm[Any]:
-        if links is None:
+        if self.links_per_tag is not None:
             matrix = shared_tag_links(corpus.tags, int(self.links_per_tag), self._seed())
-            links = Links(matrix, float(self.negative_ratio))
-        return super()._algorithm(corpus, links)
+        elif corpus.links is None:
+            raise InputError("RTM: links_per_tag=None stands for the links of the corpus, which has none")
+        else:
+            matrix = _symmetric(corpus.links)
+        return super()._algorithm(corpus, Links(matrix, float(self.negative_ratio)))
 
     def link_score(self, docs_a: Any, docs_b: Any) -> Float64:
         """Return (N,): the probability of a link between document i of `docs_a` and document i of `docs_b`.
@@ -165,15 +116,12 @@ def shared_tag_links(tags: Any, links_per_tag: int, seed: int) -> sp.csr_array:
             circle = rng.permutation(docs)
             pairs += [np.stack([circle, np.roll(circle, -i)]) for i in range(1, links_per_tag // 2 + 1)]
     rows, columns = np.concatenate(pairs, axis=1)
-    return _read_links(sp.coo_array((np.ones(len(rows)), (rows, columns)), shape=(tags.shape[0],) * 2), None)
+    return _symmetric(sp.coo_array((np.ones(len(rows)), (rows, columns)), shape=(tags.shape[0],) * 2))
 
 
-def _read_links(links: Any, n_docs: int | None) -> sp.csr_array:
-    """Return links of any kind as a symmetric CSR array (D, D) of ones with an empty diagonal."""
-    matrix = sp.csr_array(links)
-    if n_docs is not None and matrix.shape != (n_docs, n_docs):
-        raise InputError(f"links: expected a matrix of {n_docs} x {n_docs} documents, got {matrix.shape}")
-    linked = matrix != 0
+def _symmetric(links: Any) -> sp.csr_array:
+    """Return links in either direction as a symmetric CSR array (D, D) of ones with an empty diagonal."""
+    linked = sp.csr_array(links) != 0
     upper = sp.triu(linked + linked.T, 1)
     symmetric = sp.csr_array(upper + upper.T, dtype=np.float64)
     symmetric.sort_indices()

@@ -22,8 +22,6 @@ MODELS: Mapping[str, str] = {
     "atm": "ATM",
     "rtm": "RTM",
     "llda": "LabeledLDA",
-    "gibbs": "GibbsLDA",
-    "vb": "VBLDA",
 }
 """Values of `--model`, and the public estimator class of each."""
 

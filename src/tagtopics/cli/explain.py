@@ -17,10 +17,11 @@ from tagtopics.cli.options import (
     option,
     top_option,
 )
-from tagtopics.cli.output import make_table, per_cent, plain, show
-from tagtopics.cli.sources import is_image_file, load_tagged, read_asked, require_tags
+from tagtopics.cli.output import make_table, plain, show
+from tagtopics.cli.sources import load_tagged, read_asked, require_tags
 from tagtopics.errors import InputError, similar_names
 from tagtopics.files import check_target
+from tagtopics.images.commands import ImageTagOption, MapsOption, is_image_file, map_tags, show_maps
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,15 +39,6 @@ TagOption = Annotated[
     list[str] | None,
     option("With --given: a tag of the text; repeat for several.", "--tag", default=False, metavar="TAG"),
 ]
-ImageTagOption = Annotated[
-    list[str] | None,
-    option("If INPUT is one image: a tag of it; repeat for several.", "--image-tag",
-           default="recommended tags", metavar="TAG"),
-]  # fmt: skip
-MapsOption = Annotated[
-    str | None, option("For images: write one heat map per tag here.", "--out", "-o", metavar="FOLDER")
-]
-
 OverwriteOption = Annotated[bool, flag("Replace existing files in FOLDER.", "--overwrite")]
 
 _SHOWN = 5  # documents printed if none is chosen
@@ -75,7 +67,7 @@ def command(
     if input is not None and is_image_file(input):
         if columns.tags:
             raise InputError("--tags names a column of a table; give the tags of an image with --image-tag")
-        return _show_maps([_mapped(loaded, input, input, image_tag or (), out, overwrite)], output)
+        return show_maps([map_tags(loaded, input, input, image_tag or (), out, overwrite)], output)
     if image_tag:
         raise InputError(f"--image-tag: {input} is not an image; name the tag column with --tags")
     corpus = read_asked(input, given, columns, loaded, output)
@@ -94,10 +86,10 @@ def command(
         corpus = corpus.select(range(min(_SHOWN, n_docs)))
     if out is not None:
         rows = [
-            _mapped(loaded, str(Path(input) / name), name, corpus.tags_of(d), out, overwrite)
+            map_tags(loaded, str(Path(input) / name), name, corpus.tags_of(d), out, overwrite)
             for d, name in enumerate(corpus.ids)
         ]
-        return _show_maps(rows, output)
+        return show_maps(rows, output)
     documents = credited_documents(loaded, corpus)
 
     def draw(console: Console) -> None:
@@ -128,45 +120,6 @@ def _row(corpus: Corpus, doc: str) -> int:
         return int(doc)
     hint = similar_names(doc, corpus.ids) or f"; numbers go from 0 to {corpus.n_docs - 1}"
     raise InputError(f"--doc {doc[:80]}: no document has this id{hint}")
-
-
-# ------------------------------------------------------------------------------------------- images
-
-
-def _mapped(
-    model: Any, path: str, name: str, tags: Sequence[str], out: str | None, overwrite: bool
-) -> dict[str, Any]:
-    """Return the share of an image for each tag; write the heat maps if a folder is given."""
-    from tagtopics.explore.record.heat_maps import recommended_tags, tag_maps, write_maps
-
-    recommended = not tags
-    maps = tag_maps(model, path, tags or recommended_tags(model, path))
-    shares = maps.credit.mean((1, 2)).tolist()
-    if path != name:  # images of a folder may have equal names in different folders below it
-        maps = replace(maps, name=name.replace("/", "-"))
-    files = [] if out is None else [str(file) for file in write_maps(maps, out, overwrite=overwrite)]
-    shown: list[str | None] = [*files[:-1]] or [None] * len(maps.tags)
-    return {
-        "id": name,
-        "recommended": recommended,
-        "tags": [
-            {"tag": tag, "share": share, "map": file}
-            for tag, share, file in zip(maps.tags, shares, shown, strict=True)
-        ],
-        "arrays": files[-1] if files else None,
-    }
-
-
-def _show_maps(rows: list[dict[str, Any]], output: OutputOptions) -> None:
-    def draw(console: Console) -> None:
-        for row in rows:
-            title = f"{row['id']}: recommended tags" if row["recommended"] else str(row["id"])
-            console.print(plain(title, "bold"))
-            tags = sorted(row["tags"], key=lambda tag: -tag["share"])
-            cells = [(tag["tag"], per_cent(tag["share"]), tag["map"] or "--out FOLDER") for tag in tags]
-            console.print(make_table(None, ["tag", ">share of the image", "heat map"], rows=cells))
-
-    show(output.json, {"documents": rows}, draw)
 
 
 # -------------------------------------------------------------------------------------------- words

@@ -28,10 +28,11 @@ from tagtopics.cli.options import (
     flag,
 )
 from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
-from tagtopics.cli.sources import read_training, read_vectors, visual_vocabulary
+from tagtopics.cli.sources import read_training, read_vectors
 from tagtopics.curation.commands import CurationOption, GuidedOption, fit_with_journal, journal_of
 from tagtopics.errors import InputError
 from tagtopics.files import check_apart, check_space, check_target
+from tagtopics.images.commands import visual_vocabulary
 from tagtopics.subjects.commands import TagNamesOption, named_documents
 
 if TYPE_CHECKING:

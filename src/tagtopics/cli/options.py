@@ -142,7 +142,6 @@ class ColumnOptions:
     )
     delimiter: str | None = _input("Separator between values of a line.", "detected", "CHAR")
     encoding: str | None = _input("Encoding of text files.", "detected", "NAME")
-    query: str | None = _input("SQL query for the documents of a SQLite database.", "the only table", "SQL")
     tag_separator: str | None = _input(
         "Separator between the tags of one cell.", "as in the fit, else ; or |, else ,", "TEXT"
     )
@@ -190,7 +189,7 @@ class ModelOptions:
     """Which estimator, with which parameters; None keeps the estimator's default."""
 
     model: str = _model(
-        "ttm, markov, lda, atm, rtm, llda, gibbs or vb.",
+        "ttm, markov, lda, atm, rtm or llda.",
         True,
         "NAME",
         value="ttm",

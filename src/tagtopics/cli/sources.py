@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tagtopics.cli.options import ColumnOptions, ImageOptions, OutputOptions, TextOptions
+from tagtopics.cli.options import ColumnOptions, OutputOptions, TextOptions
 from tagtopics.cli.output import clean_line, error_console, note
 from tagtopics.errors import CorpusWarning, InputError, json_problem
 
@@ -190,13 +190,6 @@ def is_path(source: str) -> bool:
     return bool(source) and Path(source).exists()
 
 
-def is_image_file(source: str) -> bool:
-    """Tell whether a source is a single image, not a folder of them."""
-    from tagtopics.images.decode import is_image
-
-    return source != "-" and Path(source).is_file() and is_image(Path(source))
-
-
 # ------------------------------------------------------------------------------- options as settings
 
 
@@ -210,27 +203,6 @@ def text_recipe(options: TextOptions) -> TextRecipe:
     if "stop_words" in chosen:
         chosen["stop_words"] = _stop_words(chosen["stop_words"])
     return TextRecipe(**chosen)
-
-
-def visual_vocabulary(source: str, images: ImageOptions, seed: int, output: OutputOptions) -> Any:
-    """Return the vocabulary to learn from a folder of images; None if the source is something else."""
-    from tagtopics.images.decode import holds_images
-
-    if not (is_path(source) and holds_images(Path(source))):
-        return None
-    from tagtopics.images.vocabulary import VisualVocabulary, check_settings
-
-    visual = VisualVocabulary(random_state=seed, verbose=sys.stderr.isatty() and not output.quiet)
-    given = {
-        "codebook_sizes": None if images.codebook is None else (images.codebook, images.codebook),
-        "working_pixels": images.working_pixels,
-        "on_error": images.on_error,
-    }
-    for name, value in given.items():
-        if value is not None:
-            setattr(visual, name, value)
-    check_settings(visual)
-    return visual
 
 
 def column_settings(columns: ColumnOptions) -> dict[str, Any]:

@@ -30,10 +30,10 @@ import numpy as np
 
 from tagtopics.corpus.core import Where, document_number
 from tagtopics.corpus.text import clean_name
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, Unusual
 
 TagLists = list[list[str]]  # the tags of each document, in the order given, with repetitions
-NotedTags = tuple[TagLists, list[str], list[str]]  # with lines on decisions, and those of them to warn of
+NotedTags = tuple[TagLists, list[str]]  # with lines on decisions
 
 # The separators of a column that no one has named: those of `STRONG` that occur in it, else `WEAK`.
 STRONG, WEAK = (";", "|"), ","
@@ -153,15 +153,13 @@ class TagStyle:
 
         return split
 
-    def notices(self, column: str) -> tuple[list[str], list[str]]:
-        """Return a line on each decision, and those of them to warn of: division at commas."""
-        lines, warned = list[str](), list[str]()
+    def notices(self, column: str) -> list[str]:
+        """Return a line on each decision; division at commas is unusual."""
+        lines = list[str]()
         if self.given is None and self.separators == (WEAK,) and self.parted is not None:
             parts = " | ".join(part.strip() for part in self.parted.split(WEAK) if part.strip())
-            warned.append(
-                f"{column}: tags are split at commas, such as {_short(parts)!r}; "
-                "name another separator with tag_separator (--tag-separator)"
-            )
+            split = f"{column}: tags are split at commas, such as {_short(parts)!r}"
+            lines.append(Unusual(f"{split}; name another separator with tag_separator (--tag-separator)"))
         elif self.given is None and self.separators:
             lines.append(f"{column}: tags are split at {' and '.join(map(repr, self.separators))}")
         elif self.given is not None:
@@ -174,7 +172,7 @@ class TagStyle:
             lines.append(f"{column}: {self.missing!r} is read as a missing value")
         if self.numeric and self.decimals:
             lines.append(f"{column}: whole numbers lose their decimal point, 1999.0 is 1999")
-        return [*warned, *lines], warned
+        return lines
 
 
 def divider(separators: Sequence[str]) -> re.Pattern[str]:
@@ -279,7 +277,7 @@ def tags_of_cells(cells: Sequence[Any], split: Callable[[str], list[Any]], where
 def noted_tags(cells: Sequence[Any], separator: str | None, where: Where = document_number) -> NotedTags:
     """Return the tags of a whole column, and what was decided."""
     style = TagStyle.of(cells, separator)
-    return read_tags(cells, style=style, where=where), *style.notices("tags")
+    return read_tags(cells, style=style, where=where), style.notices("tags")
 
 
 # ----------------------------------------------------------------------------------------------- metadata
@@ -364,14 +362,14 @@ def read_metadata(cells: Mapping[str, Sequence[Any]]) -> tuple[dict[str, list[st
         cells: for "title", "date" and "url", or some of them, what was given for each document.
     """
     fields: dict[str, list[str | None] | None] = {}
-    notices = []
+    notices: list[str] = []
     for what, values in cells.items():
         parse, problem = _PARSERS[what]
         found = [parse(value) for value in values]
         fields[METADATA[what]] = found if any(value is not None for value in found) else None
         left = [value for value, kept in zip(values, found, strict=True) if kept is None and _given(value)]
         if left:
-            notices.append(f"{len(left):,} {problem} left out, the first is {repr(left[0])[:60]}")
+            notices.append(Unusual(f"{len(left):,} {problem} left out, the first is {repr(left[0])[:60]}"))
     return fields, notices
 
 

@@ -181,14 +181,12 @@ class ReadKeywords(TypedDict, total=False):
     date: Any
     url: Any
     recipe: TextRecipe | None
-    tokenizer: Tokenizer | None
     vocabulary: Sequence[str] | None
     tag_names: Sequence[str] | None
     tag_separator: str | None
     format: str | None
     delimiter: str | None
     encoding: str | None
-    query: str | None
     columns: Columns | None
     visual: Any
 
@@ -199,7 +197,6 @@ class FileOptions:
 
     delimiter: str | None = None  # between the values of a line
     encoding: str | None = None  # of text
-    query: str | None = None  # to a database
     columns: Columns | None = None  # of an earlier file, for what is None here
 
 
@@ -219,7 +216,6 @@ class ReadOptions(FileOptions):
     date: Any = None
     url: Any = None
     recipe: TextRecipe = field(default_factory=TextRecipe)
-    tokenizer: Tokenizer | None = None
     vocabulary: Sequence[str] | None = None
     tag_names: Sequence[str] | None = None
     tag_separator: str | None = None
@@ -262,8 +258,7 @@ class Documents:
     recipe: TextRecipe | None = None  # how text became `counts`
     columns: Columns | None = None  # of a table
     visual: Any = None  # the `VisualVocabulary` that made `counts`
-    warnings: Sequence[str] = ()  # lines that the user should see now
-    notices: Sequence[str] = ()  # the same lines for `Corpus.notices`, in full
+    notices: Sequence[str] = ()  # for `Corpus.notices`; those that are `Unusual` become warnings
     where: Where = document_number  # names a row in errors
 
     @property
@@ -271,9 +266,9 @@ class Documents:
         """Whether the words are still to be counted in `texts`."""
         return self.counts is None and self.bags is None
 
-    def with_notices(self, lines: Sequence[str], warned: Sequence[str] = ()) -> Documents:
-        """Return the documents with more notices, and warnings, before those there are."""
-        return replace(self, notices=[*lines, *self.notices], warnings=[*warned, *self.warnings])
+    def with_notices(self, lines: Sequence[str]) -> Documents:
+        """Return the documents with more notices before those there are."""
+        return replace(self, notices=[*lines, *self.notices])
 
 
 def canonical_counts(matrix: Any, what: str = "counts") -> CSR:

@@ -45,9 +45,7 @@ from tagtopics.corpus.formats.tables import (
 from tagtopics.corpus.recipe import TextRecipe, language_notices
 from tagtopics.corpus.tags import tags_of_file
 from tagtopics.corpus.text import HTML_REMOVED, TermCounter, learn, plain_texts
-from tagtopics.errors import InputError, warn
-
-CUSTOM_TOKENIZER = "words come from a custom tokenizer, which cannot be saved: give new texts as counts"
+from tagtopics.errors import InputError, Unusual, warn_unusual
 
 
 def read_corpus(
@@ -59,7 +57,7 @@ def read_corpus(
     `id`, `label`, `title`, `date` and `url` name columns; the defaults are the columns with these names. If
     it is a list of texts or a matrix of counts, all but `text` are the values, one for each document. If
     it is a folder of images, `tags` is a file of tags (CSV, TSV, JSON, JSON lines; `id` and `label` name its
-    columns), "sidecar" for a JSON file next to each image, or "folders" for the names of sub-folders.
+    columns), or "folders" for the names of sub-folders.
 
     Args:
         source: a path; a pandas, polars or Arrow table; a list of texts or of dictionaries; or a matrix of
@@ -77,7 +75,6 @@ def read_corpus(
             tags. What cannot be read is left out with a notice.
         url: the column of their web addresses or DOIs; by default `url`.
         recipe: how text becomes words; None for `TextRecipe()`.
-        tokenizer: a custom function from text to words that replaces the recipe's; it cannot be saved.
         vocabulary: the words to count, if they are known; others are left out and reported.
         tag_names: the tags to keep, likewise.
         tag_separator: what divides the tags of one string. The default is `;` and `|` if either occurs in
@@ -86,7 +83,6 @@ def read_corpus(
             JSON and XML, from its content.
         delimiter: what divides the values of a line of CSV; None to find out.
         encoding: of text files, such as cp1252; None for UTF-8, UTF-16 or Windows-1252, whichever fits.
-        query: the SQL query whose rows are the documents of an SQLite database; None for the only table.
         columns: the columns of an earlier table (`corpus.columns`, `model.columns_`) and what divided its
             tags; used for what is not named here.
         visual: for images, the `VisualVocabulary` of a model (`model.visual_`), or a new one that learns its
@@ -105,12 +101,11 @@ def read_corpus(
         source = _path_of(source)
     read = _read_path if isinstance(source, str | Path) else _read_memory
     documents = read(source, given)
-    if documents.are_texts and given.tokenizer is None and given.vocabulary is None:
-        documents = documents.with_notices(*language_notices(documents.texts or (), given.recipe))
+    if documents.are_texts and given.vocabulary is None:
+        documents = documents.with_notices(language_notices(documents.texts or (), given.recipe))
     begin("Counting words")
-    corpus, warned = _with_notices(documents, *assemble(documents, given), given)
-    if warned:
-        warn("; ".join(warned))
+    corpus = _with_notices(documents, *assemble(documents, given), given)
+    warn_unusual(corpus.notices)
     return corpus
 
 
@@ -146,7 +141,7 @@ def assemble(
         tag_names=tag_names,
         ids=tuple(documents.ids or map(str, range(counts.shape[0]))),
         links=documents.links,
-        recipe=None if documents.are_texts and options.tokenizer is not None else used,
+        recipe=used,
         columns=documents.columns,
         visual=documents.visual,
         **{name: None if column is None else tuple(column) for name, column in values.items()},  # type: ignore[arg-type]
@@ -166,9 +161,9 @@ def _count_texts(
     if not len(texts):
         raise InputError(f"{documents.source}: no documents")
     if options.vocabulary is None:
-        counts, words, recipe, rare = learn(texts, options.recipe, options.tokenizer)
+        counts, words, recipe, rare = learn(texts, options.recipe)
         return counts, words, 0, recipe, rare
-    counter = counter or TermCounter(options.vocabulary, options.recipe, options.tokenizer)
+    counter = counter or TermCounter(options.vocabulary, options.recipe)
     counts, n_unknown = counter.count(texts)
     recipe = replace(options.recipe, min_df=1) if options.recipe.min_df is None else options.recipe
     return counts, tuple(options.vocabulary), n_unknown, recipe, []
@@ -255,7 +250,7 @@ def _read_path(source: str | Path, options: ReadOptions) -> Documents:
             return documents
         formats = {"formats": {suffix: options.format}}
         return replace(documents, columns=documents.columns.model_copy(update=formats))
-    for name in ("delimiter", "encoding", "query"):
+    for name in ("delimiter", "encoding"):
         if getattr(options, name) is not None:
             raise InputError(f"{path}: {name} is not an option for {kind}; leave it out")
     read = FORMATS[kind].documents
@@ -305,11 +300,11 @@ def _with_values(documents: Documents, options: ReadOptions) -> Documents:
     """Return documents with the tags, ids and labels that the user gave as values."""
     tags = options.tags
     if isinstance(tags, str | Path):
-        tags, *lines = tags_of_file(Path(tags), options.tag_separator)
-        documents = documents.with_notices(*lines)
+        tags, lines = tags_of_file(Path(tags), options.tag_separator)
+        documents = documents.with_notices(lines)
     elif tags is not None and not (sp.issparse(tags) or (isinstance(tags, np.ndarray) and tags.ndim == 2)):
-        tags, *lines = noted_tags(list(tags), options.tag_separator)
-        documents = documents.with_notices(*lines)
+        tags, lines = noted_tags(list(tags), options.tag_separator)
+        documents = documents.with_notices(lines)
     if tags is not None:
         documents = replace(documents, tags=tags, tag_names=None)
     given = {"id": options.id, "label": options.label, **options.metadata}
@@ -324,8 +319,7 @@ def _with_values(documents: Documents, options: ReadOptions) -> Documents:
     if options.label is not None:
         documents = replace(documents, labels=_names_of(options.label, "label"))
     fields, left_out = read_metadata({what: list(values) for what, values in options.metadata.items()})
-    more = {"warnings": (*documents.warnings, *left_out), "notices": (*documents.notices, *left_out)}
-    return replace(documents, **fields, **more)  # type: ignore[arg-type]
+    return replace(documents, notices=(*documents.notices, *left_out), **fields)  # type: ignore[arg-type]
 
 
 def _names_of(values: Any, what: str) -> list[str | None]:
@@ -335,23 +329,20 @@ def _names_of(values: Any, what: str) -> list[str | None]:
 # ------------------------------------------------------------------------------------------------ notices
 
 
-def _with_notices(
-    documents: Documents, corpus: Corpus, findings: Findings, options: ReadOptions
-) -> tuple[Corpus, list[str]]:
-    """Return a corpus with its notices, and those of them that deserve a warning."""
+def _with_notices(documents: Documents, corpus: Corpus, findings: Findings, options: ReadOptions) -> Corpus:
+    """Return a corpus with its notices."""
     unusual = findings.lines()
     if (first := first_repeated(corpus.ids)) is not None:
         n = number_of(corpus.n_docs - len(set(corpus.ids)), "document")
         unusual.append(f"{n} with the id of an earlier one, the first is {first[:60]!r}")
-    usual = [CUSTOM_TOKENIZER] if options.tokenizer is not None and documents.are_texts else []
-    usual += [findings.rare] if findings.rare else []
+    usual = [findings.rare] if findings.rare else []
     if options.tag_names is None:
         usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
     n_blank = sum(label is None for label in corpus.labels or ())
     usual += [f"{number_of(n_blank, 'document')} with a blank label"] if n_blank else []
     if documents.tags is not None or options.columns is None or options.columns.tags is not None:
         (unusual if corpus.tags.nnz else usual).extend(findings.untagged_lines())
-    return replace(corpus, notices=(*documents.notices, *unusual, *usual)), [*documents.warnings, *unusual]
+    return replace(corpus, notices=(*documents.notices, *map(Unusual, unusual), *usual))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from tagtopics.corpus.patterns import compile_pattern
-from tagtopics.errors import InputError, MissingExtraError, one_line
+from tagtopics.errors import InputError, MissingExtraError, Unusual, one_line
 
 # The languages with stop words, and their ISO 639-1 codes.
 LANGUAGES = {
@@ -281,26 +281,23 @@ def language_code(texts: Sequence[str]) -> str:
     return LANGUAGES[max(shares, key=lambda name: (shares[name], name == "english"))]
 
 
-def language_notices(texts: Sequence[str], recipe: TextRecipe) -> tuple[list[str], list[str]]:
-    """Return lines if a recipe does not fit the language of texts, and those of them to warn of."""
+def language_notices(texts: Sequence[str], recipe: TextRecipe) -> list[str]:
+    """Return a line if a recipe does not fit the language of texts."""
     if recipe.token_pattern is None and recipe.tokenizer is None:
         language = spaceless_language(texts)
         if language is not None:
-            line = (
-                f"the texts look {language.title()}, which has no spaces between words: sentences become "
-                f"words; use tokenizer={language!r} (--tokenizer {language})"
-            )
-            return [line], [line]
+            look = f"the texts look {language.title()}, which has no spaces between words"
+            use = f"use tokenizer={language!r} (--tokenizer {language})"
+            return [Unusual(f"{look}: sentences become words; {use}")]
     if not isinstance(recipe.stop_words, str):
-        return [], []
+        return []
     language = guess_language(texts, recipe.stop_words)
     if language in (None, recipe.stop_words):
-        return [], []
-    line = (
+        return []
+    return [
         f"the texts look {str(language).title()}, but the stop words are {recipe.stop_words.title()}; "
         f"use stop_words={language!r} (--stop-words {language})"
-    )
-    return [line], []
+    ]
 
 
 def _shares(texts: Sequence[str]) -> tuple[dict[str, float], int]:

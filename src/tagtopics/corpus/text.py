@@ -42,14 +42,10 @@ _INVISIBLE = re.compile(
 Learned = tuple[CSR, tuple[str, ...], TextRecipe, list[str]]
 
 
-def learn(texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None) -> Learned:
-    """Return the counts (D, W) of D texts, their W words, sorted, the recipe that was used, and notices.
-
-    A tokenizer replaces the recipe's pattern, case, length and stop words; n-grams and the choice of the
-    vocabulary are still those of the recipe.
-    """
-    recipe, notices = with_phrases(texts, recipe, tokenizer)
-    counts, words = count_all(texts, recipe, tokenizer)
+def learn(texts: Sequence[str], recipe: TextRecipe) -> Learned:
+    """Return the counts (D, W) of D texts, their W words, sorted, the recipe that was used, and notices."""
+    recipe, notices = with_phrases(texts, recipe)
+    counts, words = count_all(texts, recipe)
     found = frequencies(counts)
     used, rare = with_min_df(recipe, *found, len(texts))
     kept = choose_words(*found, len(texts), used)
@@ -58,14 +54,10 @@ def learn(texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None 
     return canonical_counts(counts), tuple(words), used, notices + rare
 
 
-def with_phrases(
-    texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
-) -> tuple[TextRecipe, list[str]]:
+def with_phrases(texts: Sequence[str], recipe: TextRecipe) -> tuple[TextRecipe, list[str]]:
     """Return a recipe with the phrases of texts, if it asks for them, and a line on them."""
     if recipe.phrases is not True:
         return recipe, []
-    if tokenizer is not None:
-        raise InputError("text recipe: phrases need the recipe's tokenizer; use register_tokenizer")
     from tagtopics.corpus.phrases import learn_phrases
 
     phrases = learn_phrases(map(_reader(recipe), texts))
@@ -96,16 +88,14 @@ def with_min_df(
     ]
 
 
-def count_all(
-    texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
-) -> tuple[CSR, Sequence[str]]:
+def count_all(texts: Sequence[str], recipe: TextRecipe) -> tuple[CSR, Sequence[str]]:
     """Return the counts (D, W) of all terms of D texts, and the W terms, sorted."""
-    if _is_large(texts, recipe, tokenizer):
+    if _is_large(texts, recipe):
         from tagtopics.corpus.counting import CompiledCounter
 
         return CompiledCounter(recipe).count(texts)[:2]
     column: dict[str, int] = defaultdict(itertools.count().__next__)
-    analyze = analyzer(recipe, tokenizer)
+    analyze = analyzer(recipe)
     found = _csr_of(([column[term] for term in analyze(text)] for text in texts), column)
     terms = sorted(column)
     rank = np.empty(len(terms), dtype=np.int32)
@@ -123,19 +113,16 @@ def frequencies(counts: CSR) -> tuple[Int64, Int64]:
 class TermCounter:
     """Counts the words of a vocabulary, in column order, in batches of texts."""
 
-    def __init__(
-        self, vocabulary: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None = None
-    ) -> None:
+    def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
         self._column = {word: w for w, word in enumerate(vocabulary)}
         if len(self._column) < len(vocabulary):
             raise InputError("vocabulary: a word occurs twice; every word must have one column")
-        self._recipe, self._tokenizer = recipe, tokenizer
-        self._analyze = analyzer(recipe, tokenizer)
+        self._recipe, self._analyze = recipe, analyzer(recipe)
         self._compiled: Any = None
 
     def count(self, texts: Sequence[str]) -> tuple[CSR, int]:
         """Return the counts (D, W) of D texts, and the number of tokens outside the vocabulary."""
-        if _is_large(texts, self._recipe, self._tokenizer):
+        if _is_large(texts, self._recipe):
             from tagtopics.corpus.counting import CompiledCounter
 
             self._compiled = self._compiled or CompiledCounter(self._recipe, list(self._column))
@@ -153,9 +140,9 @@ class TermCounter:
         return counts, n_terms - int(counts.sum(dtype=np.int64))
 
 
-def _is_large(texts: Sequence[str], recipe: TextRecipe, tokenizer: Tokenizer | None) -> bool:
+def _is_large(texts: Sequence[str], recipe: TextRecipe) -> bool:
     """Tell whether compiled code can count texts, and is worth it."""
-    plain = tokenizer is None and recipe.token_pattern is None and not has_steps(recipe)
+    plain = recipe.token_pattern is None and not has_steps(recipe)
     return plain and sum(map(len, texts)) >= _COMPILED_FROM
 
 
@@ -266,9 +253,9 @@ def combining_marks() -> Int64:
     return marks
 
 
-def analyzer(recipe: TextRecipe, tokenizer: Tokenizer | None) -> Callable[[str], list[str]]:
+def analyzer(recipe: TextRecipe) -> Callable[[str], list[str]]:
     """Return the function from one text to its terms."""
-    read = _plain_reader(recipe) if tokenizer is None else _custom_reader(tokenizer)
+    read = _plain_reader(recipe)
     smallest, largest = recipe.ngram_range
     if (smallest, largest) == (1, 1):
         return read

@@ -10,24 +10,19 @@ if TYPE_CHECKING:
     from tagtopics.datasets.docstrings import load_docstrings
     from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
     from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, read_registry
-    from tagtopics.datasets.scenes import Scene, make_scene_corpus, make_scenes, write_scenes
     from tagtopics.datasets.synthetic import SyntheticCorpus, TagGroup, make_tagged_corpus
 
 __all__ = [
     "DatasetEntry",
     "DatasetRow",
-    "Scene",
     "SyntheticCorpus",
     "TagGroup",
     "fetch_dataset",
     "list_datasets",
     "load_dataset",
     "load_docstrings",
-    "make_scene_corpus",
-    "make_scenes",
     "make_tagged_corpus",
     "read_registry",
-    "write_scenes",
 ]
 
 __getattr__ = lazy(
@@ -36,7 +31,6 @@ __getattr__ = lazy(
         "docstrings": ("load_docstrings",),
         "load": ("DatasetRow", "list_datasets", "load_dataset"),
         "registry": ("DatasetEntry", "fetch_dataset", "read_registry"),
-        "scenes": ("Scene", "make_scene_corpus", "make_scenes", "write_scenes"),
         "synthetic": ("SyntheticCorpus", "TagGroup", "make_tagged_corpus"),
     },
 )

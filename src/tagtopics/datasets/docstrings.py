@@ -9,7 +9,7 @@ import types
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,8 @@ _MARKUP = (
 _REFERENCE = re.compile(r"(?::[\w:]+:)?`?~?([A-Za-z_][\w.]*)`?(?:\(\))?")
 
 
+_HIDDEN_BASES = {"object", "BaseException", "Exception", "ABC", "Generic", "Protocol", "ReprHTMLMixin",
+                 "rv_generic"}  # fmt: skip
 # Modules of classes that scikit-learn has only after an import of `sklearn.experimental`, maybe elsewhere.
 _EXPERIMENTAL = ("sklearn.model_selection._search_successive_halving", "sklearn.impute._iterative")
 
@@ -95,72 +97,71 @@ def load_docstrings() -> Corpus:
     Returns:
         A corpus with ids (qualified names), labels, links, texts and recipe.
     """
-    objects, sections, texts = _documents()
+    documents = _documents()
+    texts = tuple(document.text for document in documents)
     recipe = docstring_recipe()
     counts, vocabulary, *_ = learn(texts, recipe)
-    doc_tags = [list(_tags(found, parts)) for found, parts in zip(objects, sections, strict=True)]
-    frequency = Counter(tag for tags in doc_tags for tag in set(tags))
+    frequency = Counter(tag for document in documents for tag in set(document.tags))
     tag_names = tuple(sorted(tag for tag, n in frequency.items() if n >= MIN_TAG_DOCS))
     return Corpus(
         counts=counts,
-        tags=tag_matrix(doc_tags, tag_names),
+        tags=tag_matrix([document.tags for document in documents], tag_names),
         vocabulary=vocabulary,
         tag_names=tag_names,
-        ids=tuple(found.name for found in objects),
-        labels=tuple(found.module for found in objects),
-        links=_links(objects, [see_also(parts) for parts in sections]),
-        texts=tuple(texts),
+        ids=tuple(document.aliases[0] for document in documents),
+        labels=tuple(document.module for document in documents),
+        links=_links(documents),
+        texts=texts,
         recipe=recipe,
     )
 
 
-def _documents() -> tuple[list[PublicObject], list[dict[str, str]], list[str]]:
-    """Return the objects to keep, the sections of their docstrings, and their distinct texts."""
-    objects = public_objects()
-    sections = [split_sections(found.docstring) for found in objects]
-    names = [found.name.rpartition(".")[2] for found in objects]
-    texts = join_blocks([prose_blocks(parts) for parts in sections], names)
-    first: dict[str, int] = {}
-    for doc, text in enumerate(texts):
-        if len(text.split()) >= MIN_TEXT_WORDS:
-            first.setdefault(text, doc)
-    kept = list(first.values())
-    for doc, text in enumerate(texts):
-        if text in first and first[text] != doc:  # the same text under another name
-            objects[first[text]].aliases.extend(objects[doc].aliases)
-    return [objects[d] for d in kept], [sections[d] for d in kept], [texts[d] for d in kept]
+@dataclass
+class _Document:
+    """One documented object of a library."""
+
+    aliases: list[str]  # its qualified names; the first, such as `scipy.sparse.linalg.svds`, is its own
+    module: str  # the public subpackage, such as `scipy.sparse.linalg`
+    tags: list[str]
+    sections: dict[str, str]  # of its docstring
+    text: str = ""
 
 
-def _tags(found: PublicObject, sections: dict[str, str]) -> Iterator[str]:
-    """Yield the tags of one object."""
-    yield f"package:{found.package}"
-    yield f"subpackage:{found.module}"
-    yield f"kind:{found.kind}"
-    yield from (f"base:{name}" for name in found.bases)
-    yield from (f"has:{name}" for name in CAPABILITIES if name in found.methods)
-    yield from (f"takes:{PARAMETERS[name]}" for name in parameter_names(sections) if name in PARAMETERS)
+def _documents() -> list[_Document]:
+    """Return the objects to keep, those with the same text as one, with tags of parameters and texts."""
+    objects = _public_objects()
+    names = [found.aliases[0].rpartition(".")[2] for found in objects]
+    texts = join_blocks([prose_blocks(found.sections) for found in objects], names)
+    kept: dict[str, _Document] = {}
+    for found, text in zip(objects, texts, strict=True):
+        if text in kept:  # the same text under another name
+            kept[text].aliases.extend(found.aliases)
+        elif len(text.split()) >= MIN_TEXT_WORDS:
+            kept[text] = found
+            found.text = text
+            named = parameter_names(found.sections)
+            found.tags += [f"takes:{PARAMETERS[name]}" for name in named if name in PARAMETERS]
+    return list(kept.values())
 
 
-def _links(objects: Sequence[PublicObject], references: Sequence[Sequence[str]]) -> sp.csr_array:
-    """Resolve names in See Also sections to documents: a (D, D) CSR array of int8 ones."""
-    places = {name: doc for doc, found in enumerate(objects) for name in reversed(found.aliases)}
-    found = {
+def _links(documents: Sequence[_Document]) -> sp.csr_array:
+    """Return a (D, D) CSR array of int8 ones: the names in See Also sections that are documents."""
+    places = {name: doc for doc, found in enumerate(documents) for name in reversed(found.aliases)}
+    linked = {
         (doc, place)
-        for doc, names in enumerate(references)
-        for name in names
-        if (place := _resolve(name, objects[doc].module, places)) not in (None, doc)
+        for doc, found in enumerate(documents)
+        for name in see_also(found.sections)
+        if (place := _resolve(name, found.module, places)) not in (None, doc)
     }
-    rows, columns = zip(*sorted(found), strict=True) if found else ((), ())
+    rows, columns = zip(*sorted(linked), strict=True) if linked else ((), ())
     ones = np.ones(len(rows), dtype=np.int8)
-    return canonical_tags(sp.csr_array((ones, (rows, columns)), shape=(len(objects),) * 2), "links")
+    return canonical_tags(sp.csr_array((ones, (rows, columns)), shape=(len(documents),) * 2), "links")
 
 
 def _resolve(name: str, scope: str, places: dict[str, int]) -> int | None:
-    """Find the document of a name: the name itself, then within the subpackage and its parents."""
-    name = "numpy." + name[3:] if name.startswith("np.") else name
-    parts = scope.split(".")
-    scopes = [".".join(parts[:n]) + "." for n in range(len(parts), 0, -1)]
-    return next((places[s + name] for s in ("", *scopes, "numpy.") if s + name in places), None)
+    """Find the document of a name: the name itself, then within the subpackage, then in numpy."""
+    names = (name, f"{scope}.{name}", f"numpy.{name}")
+    return next((places[name] for name in names if name in places), None)
 
 
 PACKAGES: dict[str, str] = {
@@ -192,27 +193,9 @@ PACKAGES: dict[str, str] = {
 lacks is skipped; tests, and modules with side effects on import, are not listed."""
 
 
-@dataclass(frozen=True)
-class PublicObject:
-    """One documented object of a library."""
-
-    name: str  # canonical qualified name, such as `scipy.sparse.linalg.svds`
-    module: str  # the public subpackage, such as `scipy.sparse.linalg`
-    kind: str  # function, class, exception, ufunc, distribution or object
-    docstring: str
-    bases: tuple[str, ...] = ()  # public base classes of a class or of an instance's class
-    methods: frozenset[str] = frozenset()  # public methods of a class
-    aliases: list[str] = field(default_factory=list)  # every public name of the same object
-
-    @property
-    def package(self) -> str:
-        """The library: numpy, scipy or sklearn."""
-        return self.name.partition(".")[0]
-
-
-def public_objects() -> list[PublicObject]:
+def _public_objects() -> list[_Document]:
     """Return every documented public object once, in a fixed order; imports the libraries."""
-    found: dict[int, PublicObject] = {}
+    found: dict[int, _Document] = {}
     alive: list[Any] = []  # keeps ids unique: an id may be reused once its object is deleted
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -220,12 +203,12 @@ def public_objects() -> list[PublicObject]:
                  for child in ("", *children.split())]  # fmt: skip
         for home in names:
             for short, value in _members(home):
-                name = f"{home}.{short}"
                 alive.append(value)
                 if id(value) in found:
-                    found[id(value)].aliases.append(name)
-                elif described := _describe(value, name, home):
-                    found[id(value)] = described
+                    found[id(value)].aliases.append(f"{home}.{short}")
+                elif kind := _kind(value, home):
+                    tags, sections = list(_tags(value, kind, home)), split_sections(value.__doc__)
+                    found[id(value)] = _Document([f"{home}.{short}"], home, tags, sections)
     return list(found.values())
 
 
@@ -243,57 +226,36 @@ def _members(name: str) -> Iterator[tuple[str, Any]]:
             continue
 
 
-def _describe(value: Any, name: str, module: str) -> PublicObject | None:
-    """Describe a value; None if it is not a documented object of this library."""
-    docstring = getattr(value, "__doc__", None)
-    kind = _kind(value)
+def _kind(value: Any, module: str) -> str | None:
+    """Return the kind of a documented object of a library; None for constants, modules and other values."""
+    docstring, cls = getattr(value, "__doc__", None), type(value).__name__
     home = getattr(value, "__module__", None) or module
-    foreign = kind != "ufunc" and home.partition(".")[0] != module.partition(".")[0]
-    if (
-        kind is None
-        or foreign
-        or home in _EXPERIMENTAL
-        or not isinstance(docstring, str)
-        or not docstring.strip()
-    ):
+    if not isinstance(docstring, str) or not docstring.strip() or home in _EXPERIMENTAL:
         return None
-    cls = value if isinstance(value, type) else type(value)
-    is_plain = kind in {"function", "ufunc"}
-    methods = frozenset(n for n in dir(value) if not n.startswith("_")) if kind == "class" else frozenset()
-    return PublicObject(
-        name, module, kind, docstring, () if is_plain else _bases(cls, value), methods, [name]
-    )
-
-
-def _kind(value: Any) -> str | None:
-    """Return the kind of a value; None for modules, constants and aliases of types."""
-    has_docstring = getattr(value, "__doc__", None) != getattr(type(value), "__doc__", None)
+    if cls == "ufunc":
+        return "ufunc"
+    if home.partition(".")[0] != module.partition(".")[0]:
+        return None
     if isinstance(value, type):
         return "exception" if issubclass(value, BaseException) else "class"
-    if type(value).__name__ == "ufunc":
-        return "ufunc"
-    compiled = {"_ArrayFunctionDispatcher", "cython_function_or_method"}
-    if inspect.isroutine(value) or type(value).__name__ in compiled:
+    if inspect.isroutine(value) or cls in {"_ArrayFunctionDispatcher", "cython_function_or_method"}:
         return "function"
-    if isinstance(value, types.ModuleType) or not callable(value) or not has_docstring:
+    if isinstance(value, types.ModuleType) or not callable(value) or docstring == type(value).__doc__:
         return None
     return "distribution" if hasattr(value, "rvs") or hasattr(value, "cdf") else "function"
 
 
-def _bases(cls: type, value: Any) -> tuple[str, ...]:
-    """Return the names of the public base classes; for an instance, also of its class."""
-    hidden = {
-        "object",
-        "BaseException",
-        "Exception",
-        "ABC",
-        "Generic",
-        "Protocol",
-        "ReprHTMLMixin",
-        "rv_generic",
-    }
-    names = [base.__name__ for base in inspect.getmro(cls)[isinstance(value, type) :]]
-    return tuple(name for name in names if name not in hidden and not name.startswith("_"))
+def _tags(value: Any, kind: str, module: str) -> Iterator[str]:
+    """Yield the tags of an object: where it is, what it is, its public base classes, what it can do."""
+    yield f"package:{module.partition('.')[0]}"
+    yield f"subpackage:{module}"
+    yield f"kind:{kind}"
+    if kind not in {"function", "ufunc"}:  # of an instance also its class
+        bases = inspect.getmro(value)[1:] if isinstance(value, type) else inspect.getmro(type(value))
+        names = (base.__name__ for base in bases)
+        yield from (f"base:{name}" for name in names if not (name in _HIDDEN_BASES or name.startswith("_")))
+    if kind == "class":
+        yield from (f"has:{name}" for name in CAPABILITIES if name in dir(value))
 
 
 # ---------------------------------------------------------------------- from numpydoc markup to prose
@@ -301,8 +263,7 @@ def _bases(cls: type, value: Any) -> tuple[str, ...]:
 
 def split_sections(docstring: str) -> dict[str, str]:
     """Split a docstring by its underlined headings, in lower case; "" is the part before the first."""
-    lines = inspect.cleandoc(docstring).splitlines()
-    lines = inspect.cleandoc("\n".join(_without_signature(lines))).splitlines()
+    lines = _without_signature(inspect.cleandoc(docstring).splitlines())
     sections: dict[str, list[str]] = {"": []}
     current = sections[""]
     for line, following in zip(lines, [*lines[1:], ""], strict=False):

@@ -16,7 +16,6 @@ from tagtopics.files import read_regular
 
 BUILT_IN = {
     "docstrings": "Docstrings of the installed numpy, scipy and scikit-learn, tagged by package and kind.",
-    "scenes": "Generated photographs of twelve materials, as visual words; `make_scenes` gives the truth.",
     "synthetic": "Planted topics, tags and groups of tags; `make_tagged_corpus` also gives the truth.",
 }
 """Data sets that need no file: name and description."""
@@ -47,8 +46,8 @@ def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> 
     """Load a corpus by its name or path.
 
     A path that exists is read. A name is looked up in `TAGTOPICS_DATA`, then among the embedded ones
-    ("docstrings", "scenes", "synthetic"), then in the registry: from the cache, else by download. A corpus
-    from the registry is checked against its expected statistics.
+    ("docstrings", "synthetic"), then in the registry: from the cache, else by download. A corpus from the
+    registry is checked against its expected statistics.
 
     Args:
         name_or_path: see `list_datasets` for the names.
@@ -72,10 +71,6 @@ def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> 
         from tagtopics.datasets.synthetic import make_tagged_corpus
 
         return make_tagged_corpus().corpus
-    if name == "scenes":
-        from tagtopics.datasets.scenes import make_scene_corpus
-
-        return make_scene_corpus()
     entry = read_registry().get(name)
     if entry is None:
         names = ", ".join(row.name for row in list_datasets())

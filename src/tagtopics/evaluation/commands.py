@@ -72,7 +72,7 @@ def command(
 
     score = find_task(task)
     estimator = build_model(model)
-    tags = tuple(test_tags.split(",")) if test_tags else ()
+    tags = tuple(dict.fromkeys(test_tags.split(","))) if test_tags else ()
     known, curve = tags == ("known",), dict[str, Any]()
     if task == "perplexity":
         curve = {"seen": seen or (), "tags": tags} if seen or tags else {}

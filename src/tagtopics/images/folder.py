@@ -1,4 +1,4 @@
-"""A folder of images with its tags (table, JSON file, sidecars, sub-folders) as documents of visual words."""
+"""A folder of images with its tags (table, JSON file, sub-folders) as documents of visual words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from typing import Any
 
 from tagtopics.corpus.cells import TagLists, name_of, read_tags
 from tagtopics.corpus.core import Documents, ReadOptions
-from tagtopics.corpus.formats.registry import read_table
+from tagtopics.corpus.formats.registry import Format, read_table, register
 from tagtopics.corpus.formats.tables import Table, table_of_rows
 from tagtopics.corpus.formats.text_files import existing, read_json
-from tagtopics.errors import InputError
-from tagtopics.images.decode import SUFFIXES, display_name, images_in
+from tagtopics.errors import InputError, Unusual
+from tagtopics.images.decode import SUFFIXES, display_name, holds_images, images_in
 from tagtopics.images.vocabulary import VisualVocabulary
+from tagtopics.readers.vault import is_vault
 
 # The columns of a table of tags, and its name; the first that exists is used.
 IMAGE_COLUMNS = ("image", "file", "filename", "file_name", "path", "photo", "name", "id")
@@ -41,41 +42,32 @@ def image_tags(folder: Path, names: Sequence[str], options: ReadOptions) -> Imag
     Args:
         folder: the folder of the images.
         names: paths of the images within the folder, with `/`.
-        options: `tags` is a file; a mapping of names to tags; "sidecar" for `photo.json` or `photo.jpg.json`
-            next to each `photo.jpg`; "folders" for the names of sub-folders; or None to look for `tags.csv`,
-            `.tsv`, `.jsonl` or `.json` in the folder, then for sidecars, then for sub-folders. `id` and
+        options: `tags` is a file; a mapping of names to tags; "folders" for the names of sub-folders; or None
+            to look for `tags.csv`, `.tsv`, `.jsonl` or `.json` in the folder, then for sub-folders. `id` and
             `label` name columns of the file.
     """
     tags = options.tags
     if tags is None:
         tags = existing(*(folder / f"tags{suffix}" for suffix in _SUFFIXES))
-    if tags is None and any(_sidecar(folder, name) for name in names):
-        tags = "sidecar"
     if tags is None:
         return _from_folders(names) if any("/" in name for name in names) else ImageTags()
     if isinstance(tags, Mapping):
         rows = [{"image": name, "tags": cell} for name, cell in tags.items()]
         return _from_table(table_of_rows(rows, ("image", "tags")), "tags", names, options)
     if not isinstance(tags, str | Path):
-        raise InputError(
-            f"tags: for images, give a file, a mapping, 'sidecar' or 'folders', not {type(tags).__name__}"
-        )
+        raise InputError(f"tags: for images, give a file, a mapping or 'folders', not {type(tags).__name__}")
     if str(tags) == "folders":
         return _from_folders(names)
-    if str(tags) == "sidecar":
-        return _from_sidecars([_sidecar(folder, name) for name in names], options)
     path = existing(Path(tags), folder / tags)
     if path is None:
-        raise InputError(
-            f"tags: no such file: {tags}, neither here nor in {folder}; or use 'sidecar' or 'folders'"
-        )
+        raise InputError(f"tags: no such file: {tags}, neither here nor in {folder}; or use 'folders'")
     return _from_file(path, names, options)
 
 
 def _from_file(path: Path, names: Sequence[str], options: ReadOptions) -> ImageTags:
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
-        raise InputError(f"{path}: tags of images come as {', '.join(_SUFFIXES)}, 'sidecar' or 'folders'")
+        raise InputError(f"{path}: tags of images come as {', '.join(_SUFFIXES)} or 'folders'")
     named = [name for name in (options.id, options.label) if name is not None]
     columns = {*IMAGE_COLUMNS, *TAG_COLUMNS, "label", "split", *named}
     table = _read_json(path, columns) if suffix == ".json" else read_table(path, suffix[1:], columns)
@@ -157,28 +149,6 @@ def _path(name: str) -> str:
     return unicodedata.normalize("NFC", name.replace("\\", "/").removeprefix("./"))
 
 
-def _sidecar(folder: Path, name: str) -> Path | None:
-    image = folder / name
-    return existing(image.with_name(image.name + ".json"), image.with_suffix(".json"))
-
-
-def _from_sidecars(sidecars: Sequence[Path | None], options: ReadOptions) -> ImageTags:
-    cells: list[Any] = []
-    for path in sidecars:
-        value = None if path is None else read_json(path)
-        if isinstance(value, Mapping):
-            if "tags" not in value:
-                raise InputError(
-                    f"{path}: no 'tags' in the sidecar; it has: {', '.join(map(str, value))[:200]}"
-                )
-            value = value["tags"]
-        cells.append(value)
-    tags = read_tags(cells, separator=options.tag_separator, where=lambda row: str(sidecars[row]))
-    bare = sum(path is None for path in sidecars)
-    unusual = [f"{bare:,} image(s) without a sidecar, kept without tags"] if bare else []
-    return ImageTags(tags=tags, unusual=unusual)
-
-
 def _from_folders(names: Sequence[str]) -> ImageTags:
     """Take each folder above an image, below the root, as a tag."""
     lists = [list(dict.fromkeys(PurePosixPath(name).parts[:-1])) for name in names]
@@ -214,6 +184,7 @@ def read_images(path: Path, options: ReadOptions) -> Documents:
     kept = [row for row in range(len(paths)) if row not in bad]
     skipped = [f"image skipped: {fault.reason}" for fault in faults]
     more = [f"{len(skipped) - 3:,} more images skipped"] if len(skipped) > 3 else []
+    unusual = map(Unusual, [*skipped[:3], *more, *known.unusual])
     return Documents(
         source=str(path),
         counts=counts[kept],
@@ -223,10 +194,16 @@ def read_images(path: Path, options: ReadOptions) -> Documents:
         labels=_pick(known.labels, kept),
         split=_pick(known.split, kept),
         visual=visual,
-        warnings=[*skipped[:3], *more, *known.unusual],
-        notices=[*skipped, *known.unusual],
+        notices=[*unusual, *skipped[3:]],
     )
 
 
 def _pick(values: Sequence[Any] | None, kept: list[int]) -> list[Any] | None:
     return None if values is None else [values[row] for row in kept]
+
+
+def _holds(path: Path) -> bool:
+    return holds_images(path) and not is_vault(path)  # notes may have pictures
+
+
+register("images", Format(documents=read_images, holds=_holds, takes_values=False))

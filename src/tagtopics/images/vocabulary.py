@@ -33,7 +33,6 @@ from tagtopics.images.decode import (
 )
 from tagtopics.images.descriptors import BLOCKS, cpam
 
-_WINDOW, _STEP = 4, 2
 _SAMPLE_IMAGES = 1500  # the most images to learn codebooks from; more only take longer
 
 
@@ -77,8 +76,8 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         codebook_sizes: Sequence[int] = (64, 64),
-        window: int = _WINDOW,
-        step: int = _STEP,
+        window: int = 4,
+        step: int = 2,
         working_pixels: int | None = WORKING_PIXELS,
         max_pixels: int = MAX_PIXELS,
         n_sample_tiles: int = 100_000,
@@ -237,8 +236,8 @@ class _Stored(BaseModel):
 
     descriptor: Literal["cpam"] = "cpam"
     codebook_sizes: Annotated[list[Annotated[int, Field(ge=1, le=65536)]], _Sizes]
-    window: Annotated[int, Field(ge=2, le=256, multiple_of=2)] | None
-    step: Annotated[int, Field(ge=1, le=256)] | None
+    window: Annotated[int, Field(ge=2, le=256, multiple_of=2)]
+    step: Annotated[int, Field(ge=1, le=256)]
     working_pixels: Annotated[int, Field(ge=64, le=MOST_WORKING_PIXELS)] | None
     max_pixels: Annotated[int, Field(ge=64, le=2 * MAX_PIXELS)]
     on_error: Literal["skip", "raise"]
@@ -249,8 +248,6 @@ class _Settings(_Stored):
     """All parameters of `VisualVocabulary`."""
 
     codebook_sizes: Annotated[list[Annotated[int, Field(ge=2, le=65536)]], _Sizes]
-    window: Annotated[int, Field(ge=2, le=256, multiple_of=2)]
-    step: Annotated[int, Field(ge=1, le=256)]
     n_sample_tiles: Annotated[int, Field(ge=1)]
     verbose: bool
     n_jobs: Annotated[int, Field(ge=-1)] | None
@@ -286,7 +283,6 @@ def visual_from(settings: Any, arrays: dict[str, Any]) -> VisualVocabulary | Non
     if not isinstance(settings, dict):
         raise InputError("its visual vocabulary is damaged: the settings are not a JSON object")
     stored = _check(_Stored, settings).model_dump(exclude={"descriptor"})
-    stored |= {"window": stored["window"] or _WINDOW, "step": stored["step"] or _STEP}
     visual = VisualVocabulary(**stored)
     shapes = zip(visual.codebook_sizes, (visual.window**2, 8), strict=True)
     visual.codebooks_ = tuple(_codebook(arrays, i, shape) for i, shape in enumerate(shapes))

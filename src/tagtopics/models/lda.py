@@ -10,8 +10,6 @@ from tagtopics.models.online import OnlineModel
 class LDA(OnlineModel):
     """Latent Dirichlet allocation; topics ignore tags.
 
-    `GibbsLDA` and `VBLDA` learn the same model by other algorithms.
-
     Args:
         n_topics: the number of topics, K.
         preset: "default", "paper", "fast", or a `Preset`: exponent of the words, over-relaxation and start.

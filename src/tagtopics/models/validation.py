@@ -119,7 +119,7 @@ _RULES: dict[str, _Rule] = {
     "memory": _one_of("auto", "stored", "lean"),
     "n_common_topics": _whole(0, 100_000),
     "averaged_share": _real(0, 1),
-    "links_per_tag": _whole(0),
+    "links_per_tag": (lambda v: v is None or _whole(0)[0](v), "a whole number, 0 or more, or None"),
     "negative_ratio": _PRIOR,
     "n_jobs": (_is_n_jobs, "None, a number of threads up to 1024, or -1 for all cores"),
 }

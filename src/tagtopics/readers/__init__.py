@@ -1,4 +1,4 @@
-"""Readers of bibliographies, library records, databases, matrices, bookmarks and notes.
+"""Readers of workbooks, folders of texts, bibliographies, library records, matrices, bookmarks and notes.
 
 Importing this package registers them.
 """
@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 from tagtopics.corpus.formats.registry import BY_CONTENT, Format, register
-from tagtopics.readers.bags import read_ldac, read_svmlight, read_uci
 from tagtopics.readers.bibliography import read_bibtex, read_ris
 from tagtopics.readers.bookmarks import find_bookmarks
 from tagtopics.readers.exports import find_karakeep, find_linkwarden, find_paperless, write_paperless
@@ -18,19 +17,13 @@ from tagtopics.readers.library_records import read_dublin_core, read_marc, read_
 from tagtopics.readers.line_files import is_annif, read_annif, read_lines, read_mallet
 from tagtopics.readers.mat import read_mat
 from tagtopics.readers.mulan import read_mulan
-from tagtopics.readers.sqlite_files import read_sqlite, read_zotero
+from tagtopics.readers.sandbox import sandboxed
+from tagtopics.readers.svmlight import read_svmlight
 from tagtopics.readers.tagged import read_tagged, write_tagged
+from tagtopics.readers.text_folders import holds_texts, read_text_folder
 from tagtopics.readers.vault import find_note, is_vault, read_vault
 
 _TEXT = ("encoding",)
-
-
-def _is_uci(path: Path) -> bool:
-    return any(path.glob("docword.*")) if path.is_dir() else path.name.startswith("docword.")
-
-
-def _is_mat(path: Path) -> bool:
-    return path.is_dir() and any(path.glob("*_wd.mat")) and not (path / "words.npz").is_file()
 
 
 def _is_annif(path: Path) -> bool:
@@ -38,10 +31,12 @@ def _is_annif(path: Path) -> bool:
     return path.is_file() and name.endswith((".tsv", ".tab")) and is_annif(path)
 
 
-_DATABASES = (".sqlite", ".sqlite3", ".db")
+_BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_read_workbook = sandboxed("tagtopics.readers.workbooks:read_workbook", "a workbook")
+register("xlsx", Format(table=_read_workbook, suffixes=_BOOKS))
+register("pdf", Format(table=sandboxed("tagtopics.readers.text_folders:read_pdf", "PDF"), suffixes=(".pdf",)))
+register("texts", Format(table=read_text_folder, options=_TEXT, holds=holds_texts))
 register("json", Format(table=read_json_table))
-register("sqlite", Format(table=read_sqlite, sandbox="SQLite", suffixes=_DATABASES, options=("query",)))
-register("zotero", Format(table=read_zotero, sandbox="SQLite"))
 register("bibtex", Format(table=read_bibtex, suffixes=(".bib", ".bibtex"), options=_TEXT))
 register("ris", Format(table=read_ris, suffixes=(".ris",), options=_TEXT))
 for name, make in WORKS.items():
@@ -52,10 +47,8 @@ register("dublincore", Format(table=read_dublin_core))
 register("lines", Format(table=read_lines, suffixes=(".txt",), options=_TEXT))
 register("mallet", Format(table=read_mallet, options=_TEXT))
 register("annif", Format(table=read_annif, suffixes=(".tsv", ".tab"), options=_TEXT, holds=_is_annif))
-register("uci", Format(documents=read_uci, suffixes=(".txt",), holds=_is_uci))
 register("mulan", Format(documents=read_mulan, suffixes=(".arff",)))
-register("mat", Format(documents=read_mat, suffixes=(".mat",), holds=_is_mat))
-register("ldac", Format(documents=read_ldac, suffixes=(".ldac", ".lda-c", ".dat")))
+register("mat", Format(documents=read_mat, suffixes=(".mat",)))
 register("svmlight", Format(documents=read_svmlight, suffixes=(".svm", ".svmlight", ".libsvm")))
 for name, find, suffixes in (
     ("karakeep", find_karakeep, ()),

@@ -17,7 +17,7 @@ from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import read_text
 from tagtopics.corpus.recipe import Columns
 from tagtopics.corpus.text import clean_name
-from tagtopics.errors import InputError, MissingExtraError, one_line
+from tagtopics.errors import InputError, MissingExtraError, Unusual, one_line
 
 _KINDS = ("author", "keyword", "venue")
 _ESCAPE = re.compile(r"\\([%&_#$ {}])")
@@ -47,11 +47,7 @@ class Record:
 
 
 def table_of_records(
-    source: str,
-    records: Sequence[Record],
-    lines: Sequence[int] | None = None,
-    notices: Sequence[str] = (),
-    warnings: Sequence[str] = (),
+    source: str, records: Sequence[Record], lines: Sequence[int] | None = None, notices: Sequence[str] = ()
 ) -> Table:
     """Return records as a table whose columns have their usual roles."""
     if not records:
@@ -71,8 +67,7 @@ def table_of_records(
         tags=tags or None,
         **{name: name for name in ("id", "title", "date", "url") if name in columns},  # type: ignore[arg-type]
     )
-    shown = (*notices, *warnings, *said)
-    return Table(source, columns, names, len(records), lines, roles=roles, notices=shown, warnings=warnings)
+    return Table(source, columns, names, len(records), lines, roles=roles, notices=(*notices, *said))
 
 
 @lru_cache(maxsize=100_000)
@@ -144,9 +139,9 @@ def read_bibtex(path: Path, options: FileOptions) -> Table:
     entries.sort(key=lambda entry: entry.start_line or 0)
     records = [_bibtex_record(entry) for entry in entries]
     left = f"{len(failed):,} unreadable entries left out, the first on line {failed[0]}" if failed else ""
-    warnings = [f"{path.name}: {left}"] if failed else []
+    unusual = [Unusual(f"{path.name}: {left}")] if failed else []
     lines = [(entry.start_line or 0) + 1 for entry in entries]
-    return table_of_records(str(path), records, lines, notices, warnings)
+    return table_of_records(str(path), records, lines, [*notices, *unusual])
 
 
 def _bibtex_record(entry: Any) -> Record:

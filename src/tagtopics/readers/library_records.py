@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, ParseError
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import open_bytes
-from tagtopics.errors import InputError, MissingExtraError, one_line
+from tagtopics.errors import InputError, MissingExtraError, Unusual, one_line
 from tagtopics.readers.bibliography import Record, people, table_of_records, text_or_none
 
 _DC = "{http://purl.org/dc/elements/1.1/}"
@@ -58,8 +58,8 @@ def read_marc(path: Path, options: FileOptions) -> Table:
             raise InputError(f"{path}, record {len(records) + n_bad}: not MARC ({one_line(error)})") from None
     if not records:
         raise InputError(f"{path}: no MARC record can be read; is it binary MARC 21?")
-    said = [f"{path.name}: {n_bad:,} records that cannot be read left out"] if n_bad else []
-    return table_of_records(str(path), records, warnings=said)
+    said = [Unusual(f"{path.name}: {n_bad:,} records that cannot be read left out")] if n_bad else []
+    return table_of_records(str(path), records, notices=said)
 
 
 def _marc_fields(record: Any) -> Fields:

@@ -1,6 +1,6 @@
 """MATLAB files of Zeng's topic modelling toolbox: `NAME_wd.mat` and siblings, documents in columns.
 
-SciPy's reader can crash on damaged files, so it runs in a separate process (`apart`).
+SciPy's reader can crash on damaged files, so it runs in a separate process (`sandbox`).
 """
 
 from __future__ import annotations
@@ -15,20 +15,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.corpus.core import Documents, ReadOptions, checked_csr
-from tagtopics.corpus.formats.sandbox import SandboxedReader
-from tagtopics.corpus.formats.text_files import only_file
 from tagtopics.errors import InputError
+from tagtopics.readers.sandbox import SandboxedReader
 
 _CONVERT = "tagtopics.readers.mat:convert"
 
 
 def read_mat(path: Path, options: ReadOptions) -> Documents:
-    """Read `NAME_wd.mat` (words x documents), and `_ad` (tags x documents), `_voc`, `_author` if they exist.
-
-    The path is the `_wd` file, or a folder that contains one.
-    """
-    if path.is_dir():
-        path = only_file(path, "*_wd.mat", "file NAME_wd.mat")
+    """Read `NAME_wd.mat` (words x documents), with `_ad` (tags x documents), `_voc`, `_author` beside it."""
     if not path.name.endswith("_wd.mat"):
         raise InputError(f"{path}: give the file of counts, NAME_wd.mat; its siblings are found by its name")
     prefix = path.name.removesuffix("_wd.mat")

@@ -11,9 +11,9 @@ from pathlib import Path
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import open_bytes
-from tagtopics.corpus.formats.text_folders import METADATA_FILES, heading_of
 from tagtopics.errors import InputError
 from tagtopics.readers.tagged import Tagged, TagList, tagged_table, whole_text
+from tagtopics.readers.text_folders import METADATA_FILES, heading_of
 
 _FRONT = re.compile(r"---[ \t]*+\r?\n(.*?)^(?:---|\.\.\.)[ \t]*+(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _TAGS = re.compile(r"""^(?:tags|"tags"|'tags')[ \t]*+:(?=\s|\Z)""", re.MULTILINE)

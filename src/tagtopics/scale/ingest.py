@@ -22,7 +22,7 @@ from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents, ReadKeywords, ReadOptions
 from tagtopics.corpus.formats.registry import SAMPLE, find_source, is_table, read_table, stream_table
 from tagtopics.corpus.formats.tables import Table, TableLayout, no_tags
-from tagtopics.corpus.read import CUSTOM_TOKENIZER, Findings, assemble, read_corpus, single_tags
+from tagtopics.corpus.read import Findings, assemble, read_corpus, single_tags
 from tagtopics.corpus.recipe import language_notices
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
@@ -115,11 +115,10 @@ class _Stream:
         layout = TableLayout(self.options)
         counts = self._count(layout, max_candidates)
         options, notices = self._chosen(layout, counts)
-        counter = TermCounter(options.vocabulary or (), options.recipe, options.tokenizer)
+        counter = TermCounter(options.vocabulary or (), options.recipe)
         tag_docs = np.zeros(len(options.tag_names or ()), dtype=np.int64)
         findings, n_docs = Findings(), 0
-        keeps_recipe = not layout.counted and options.tokenizer is None
-        recipe = options.recipe if keeps_recipe else None
+        recipe = None if layout.counted else options.recipe
         columns = layout.columns
         with make(options.vocabulary, options.tag_names, recipe=recipe, columns=columns) as writer:
             for table in self._parts(layout, WRITING):
@@ -164,14 +163,12 @@ class _Stream:
         if not columns.tags:
             sample = read_table(self.path, self.kind, layout.names, options, SAMPLE).columns
         notices = [
-            *layout.notices()[0],
+            *layout.notices(),
             *no_tags(sample, columns.used()),
             *(counts.notices or ()),
             *counts.words.notices("words"),
             *counts.tags.notices("tags"),
         ]
-        if options.tokenizer is not None and not layout.counted:
-            notices.append(CUSTOM_TOKENIZER)
         vocabulary, recipe = options.vocabulary, options.recipe
         if vocabulary is None:
             vocabulary = counts.words.names()
@@ -216,9 +213,9 @@ class _Candidates:
             if documents.texts is None:
                 self.words.add([list(bag) for bag in documents.bags or ()])
             else:
-                if self.notices is None and self._options.tokenizer is None:
-                    self.notices = language_notices(documents.texts, self._options.recipe)[0]
-                counts, words = count_all(documents.texts, self._options.recipe, self._options.tokenizer)
+                if self.notices is None:
+                    self.notices = language_notices(documents.texts, self._options.recipe)
+                counts, words = count_all(documents.texts, self._options.recipe)
                 self.words.add_counts(words, *frequencies(counts))
         if self._options.tag_names is None and documents.tags is not None:
             self.tags.add(documents.tags)

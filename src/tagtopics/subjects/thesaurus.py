@@ -17,11 +17,11 @@ import numpy as np
 
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.formats.sandbox import read_in_sandbox
 from tagtopics.corpus.formats.text_files import open_bytes, text_lines
 from tagtopics.corpus.tags import kind_of
 from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError, MissingExtraError, one_line
+from tagtopics.readers.sandbox import read_in_sandbox
 
 _RDF_KINDS = {".rdf": "xml", ".xml": "xml", ".owl": "xml", ".ttl": "turtle", ".n3": "n3", ".nt": "nt",
               ".jsonld": "json-ld", ".json": "json-ld"}  # fmt: skip
@@ -77,7 +77,7 @@ class Thesaurus:
         """Return the names of tags that have one, by tag; the id follows a name that several of them have."""
         names = {tag: name for tag in tags if (name := self.name_of(tag)) is not None}
         often = Counter(names.get(tag, tag) for tag in tags)
-        return {tag: name if often[name] == 1 else f"{name} ({_last(tag)})" for tag, name in names.items()}
+        return {tag: name if often[name] == 1 else f"{name} ({_end_of(tag)})" for tag, name in names.items()}
 
     def learn_names(
         self, recommender: Any, texts: Sequence[str], on_progress: Callable[[float], None]
@@ -86,11 +86,6 @@ class Thesaurus:
         from tagtopics.subjects.tag_names import fit_tag_names
 
         return fit_tag_names(recommender, self, texts, on_progress=on_progress)
-
-
-def _last(tag: str) -> str:
-    """Return the last part of an address; any other tag as it is."""
-    return tag.rstrip("/#").replace("#", "/").rpartition("/")[2] or tag
 
 
 def with_thesaurus(corpus: Corpus, source: str | Path | Thesaurus | Mapping[str, str]) -> Corpus:
@@ -319,6 +314,7 @@ def in_tags(thesaurus: Thesaurus, tags: Sequence[str]) -> Thesaurus:
 
 
 def _end_of(uri: str) -> str:
+    """Return the last part of an address; any other tag as it is."""
     return uri.rstrip("/#").replace("#", "/").rpartition("/")[2] or uri
 
 

@@ -129,7 +129,7 @@ def apply_command(
     accepted, n_refused = read_changes(changes, accept_from=accept_from)
     settings = column_settings(columns)
     where = TagColumns(settings["tags"], settings["tag_separator"], settings["id"])
-    file = FileOptions(**{name: settings[name] for name in ("delimiter", "encoding", "query")})
+    file = FileOptions(delimiter=settings["delimiter"], encoding=settings["encoding"])
     n_docs = rewrite(source, out, accepted, where, format=columns.format, overwrite=overwrite, file=file)
     if not accepted:
         note(f"{changes}: no change is accepted; write yes into the column `accept`, or give --accept-from")

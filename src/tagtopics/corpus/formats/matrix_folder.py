@@ -66,7 +66,6 @@ def read_folder(folder: Path, options: ReadOptions) -> Documents:
         texts=_texts(folder, n_docs),
         split=lines["split"],
         recipe=_recipe(folder / "recipe.json"),
-        warnings=left_out,
         notices=left_out,
         **metadata,  # type: ignore[arg-type]
     )

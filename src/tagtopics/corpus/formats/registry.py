@@ -7,7 +7,6 @@ counts or images. The common ones are here; `tagtopics.readers` and `tagtopics.i
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -15,23 +14,18 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from tagtopics.corpus.core import Documents, FileOptions, ReadOptions
 from tagtopics.corpus.formats.jsonl import stream_jsonl
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.parquet import stream_parquet
-from tagtopics.corpus.formats.sandbox import read_in_sandbox
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import Watch, encoding_as_before, stream_delimited
-from tagtopics.corpus.formats.text_folders import SUFFIXES, holds_texts, read_pdf, read_text_folder
-from tagtopics.corpus.formats.workbooks import read_workbook
-from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError
 
-LAYERS = ("tagtopics.readers", "tagtopics.images")  # they register formats when they are imported
+LAYERS = ("tagtopics.readers", "tagtopics.images.folder")  # they register formats when they are imported
 SAMPLE = 200_000  # characters of the first rows of a table
-_FILE_OPTIONS = ("delimiter", "query", "encoding")
+_FILE_OPTIONS = ("delimiter", "encoding")
 
 # Yields the wanted columns of a file in tables of about N characters, its third argument.
 Stream = Callable[[Path, Collection[str], float, Watch | None, FileOptions], Iterator[Table]]
@@ -45,8 +39,6 @@ class Format:
         stream: yields tables of bounded size.
         table: returns the whole table.
         documents: returns documents that are no table: counts, or images.
-        sandbox: what the format is called, if `table` runs in a separate process because its parser may crash
-            or take any memory or time.
         suffixes: of the files that have this format.
         options: names of the `FileOptions` that apply.
         holds: tells whether a folder has this format, or a file with such a suffix or one that is unknown.
@@ -58,7 +50,6 @@ class Format:
     stream: Stream | None = None
     table: Callable[[Path, FileOptions], Table] | None = None
     documents: Callable[[Path, ReadOptions], Documents] | None = None
-    sandbox: str | None = None
     suffixes: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     holds: Callable[[Path], bool] | None = None
@@ -71,7 +62,7 @@ BY_CONTENT: dict[str, Callable[[Path], str]] = {}  # for a suffix of several for
 
 
 def register(name: str, format: Format) -> None:
-    """Add a format."""
+    """Add a format; if several hold the same folder, the last one reads it."""
     FORMATS[name] = format
 
 
@@ -80,10 +71,6 @@ for _name, _usual, _suffixes in (("csv", ",", (".csv",)), ("tsv", "\t", (".tsv",
     _stream = partial(stream_delimited, usual=_usual)
     register(_name, Format(stream=_stream, suffixes=_suffixes, options=("delimiter", "encoding")))
 register("parquet", Format(stream=stream_parquet, suffixes=(".parquet", ".pq")))
-_BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-register("xlsx", Format(table=read_workbook, sandbox="a workbook", suffixes=_BOOKS))
-register("pdf", Format(table=read_pdf, sandbox="PDF", suffixes=(".pdf",)))
-register("texts", Format(table=read_text_folder, options=("encoding",)))
 register("folder", Format(documents=read_folder))
 
 
@@ -135,25 +122,9 @@ def stream_table(
         wanted = dict.fromkeys(wanted)  # in order; a list would be searched for each name of a header
     if format.stream is not None:
         yield from format.stream(path, wanted, size, watch, options)
-    elif format.sandbox is None:
+    else:
         assert format.table is not None
         yield format.table(path, options)
-    else:
-        given = json.dumps({name: getattr(options, name) for name in _FILE_OPTIONS})
-        function = "tagtopics.corpus.formats.registry:table_as_json"
-        parts = read_in_sandbox(function, format.sandbox, path, kind, str(path), given)
-        roles = None if parts["roles"] is None else Columns.model_validate(parts["roles"])
-        yield Table(**parts | {"roles": roles})
-
-
-def table_as_json(kind: str, path: str, options: str) -> dict[str, Any]:
-    """Read a table and return its parts; it runs in another process."""
-    load_layers()
-    read = FORMATS[kind].table
-    assert read is not None
-    table = read(Path(path), FileOptions(**json.loads(options)))
-    roles = None if table.roles is None else table.roles.model_dump(mode="json")
-    return vars(table) | {"roles": roles}
 
 
 def find_source(source: str | Path, format: str | None) -> tuple[Path, str]:
@@ -182,7 +153,7 @@ def _guess_format(path: Path) -> str:
     if suffix in BY_CONTENT:
         return BY_CONTENT[suffix](path)
     likely = [name for name, format in FORMATS.items() if suffix in format.suffixes]
-    for name in likely or FORMATS:
+    for name in likely or [*reversed(FORMATS)]:
         holds = FORMATS[name].holds
         if holds is not None and holds(path):
             return name
@@ -193,11 +164,9 @@ def _guess_format(path: Path) -> str:
             f"{path}: cannot tell the format from the name; name it with --format (format=), "
             f"one of {', '.join(FORMATS)}"
         )
-    if not (path / "vocab.txt").exists() and holds_texts(path):
-        return "texts"
     if not any((path / name).exists() for name in ("words.npz", "vocab.txt", "manifest.json")):
         raise InputError(
-            f"{path}: no documents in this folder; it may hold texts ({' '.join(SUFFIXES)}), images, "
+            f"{path}: no documents in this folder; it may hold texts (.txt .md .pdf), images, "
             "or a matrix (words.npz, vocab.txt)"
         )
     return "folder"

@@ -60,7 +60,6 @@ class Table:
     ids: Sequence[str] | None = None  # names of the rows, used if no column has them
     roles: Columns | None = None  # which columns hold what, if the format says so
     notices: Sequence[str] = ()  # what the reader of the file decided
-    warnings: Sequence[str] = ()  # those of them that the user may not expect
     dialect: Mapping[str, Any] = field(default_factory=dict)  # fields of `Columns` about the file
 
     def where(self, row: int) -> str:
@@ -162,7 +161,7 @@ class TableLayout:
         self._earlier = options.columns or Columns()
         self._styles: dict[str, TagStyle] = {}
         self._html = False
-        self._file_notices: tuple[list[str], list[str]] | None = None
+        self._file_notices: Sequence[str] | None = None
         self.names: dict[str, None] = {}
         self.columns = Columns()
         self.counted = False
@@ -183,7 +182,7 @@ class TableLayout:
         self.names |= dict.fromkeys(table.names)
         if table.roles is not None and not self._any_there(self._earlier.text):
             self._earlier = table.roles
-        self._file_notices = self._file_notices or (list(table.notices), list(table.warnings))
+        self._file_notices = self._file_notices or table.notices
         text, tags = self._text_column(), self._tags_column()
         for name in _listed(tags):
             given = given_separators(self._options.tag_separator) or self._earlier.separators_of(name)
@@ -239,23 +238,21 @@ class TableLayout:
             split=list(split) if is_split else None,
             where=replace(table, columns={}).where,  # the cells are not needed any more
             columns=columns,
-            warnings=left_out,
             notices=[*by_default, *left_out],
             **metadata,  # type: ignore[arg-type]
         )
 
-    def notices(self) -> tuple[list[str], list[str]]:
-        """Return lines on what was decided for all parts of the table, and those of them to warn of."""
-        of_file, warned_of_file = self._file_notices or ([], [])
-        of_tags = [style.notices(name) for name, style in self._styles.items()]
-        lines = [*of_file, *chain.from_iterable(said for said, _ in of_tags)]
+    def notices(self) -> list[str]:
+        """Return lines on what was decided for all parts of the table."""
+        of_tags = (style.notices(name) for name, style in self._styles.items())
+        lines = [*(self._file_notices or ()), *chain.from_iterable(of_tags)]
         if self._html:
             lines.append(HTML_REMOVED)
         lost = [name for name in _listed(self._earlier.tags) if name not in self.names]
         if lost and self._options.tags is None:
             names = ", ".join(map(repr, lost))
             lines.append(f"no column {names}, which had the tags when the model was fitted")
-        return lines, [*warned_of_file, *chain.from_iterable(warned for _, warned in of_tags)]
+        return lines
 
     def _meaning(self) -> tuple[Any, ...]:
         """Return what the documents of earlier parts depend on."""
@@ -314,7 +311,7 @@ def documents_of_table(table: Table, layout: TableLayout) -> Documents:
         raise InputError(f"{table.source}: no documents; the table has no rows")
     layout.update(table)
     layout.check(table.source)
-    return layout.documents(table).with_notices(*layout.notices())
+    return layout.documents(table).with_notices(layout.notices())
 
 
 def texts_of(cells: Sequence[Any], where: Where, what: str) -> list[str]:

@@ -29,7 +29,6 @@ LINE_LIMIT = 64 * 2**20  # bytes of the longest line of a text file
 # Packed files (gzip, npz, Parquet, MATLAB) may expand to 64 MiB, or to 100 times their size on disk. Each row
 # or line counts 64 bytes in addition: a short document takes memory, too.
 MAX_EXPANSION, FREE_EXPANSION, ROW_COST = 100, 64 * 2**20, 64
-MAX_UNNAMED = 2**22  # the most columns that a file may imply without naming them
 
 Watch = Callable[[int], None]  # called with the number of bytes of a file on disk that were read
 
@@ -206,30 +205,9 @@ def distinct_names(path: Path) -> tuple[str, ...]:
     return names
 
 
-def companion(path: Path, suffix: str) -> Path | None:
-    """Return the file with another suffix that belongs to a file: `a.dat` has `a.vocab` or `a.dat.vocab`."""
-    bare = path.with_suffix("") if path.suffix == ".gz" else path
-    return existing(bare.with_suffix(suffix), bare.with_name(bare.name + suffix))
-
-
-def names_beside(path: Path, suffix: str) -> tuple[str, ...] | None:
-    """Return the names of the companion of a file, None if there is none."""
-    beside = companion(path, suffix)
-    return None if beside is None else distinct_names(beside)
-
-
 def existing(*candidates: Path) -> Path | None:
     """Return the first of some paths that is a file."""
     return next((path for path in candidates if path.is_file()), None)
-
-
-def only_file(folder: Path, pattern: str, what: str) -> Path:
-    """Return the only file of a folder that matches a pattern; none or several are an `InputError`."""
-    found = sorted(folder.glob(pattern))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
-        raise InputError(f"{folder}: expected one {what}, found {names}; name the file itself")
-    return found[0]
 
 
 def max_expanded(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""Collapsed Gibbs sampling: LDA, and the sampler of all models with tokens that have one topic each.
+"""Collapsed Gibbs sampling, for models in which each token has one topic.
 
 Tokens are drawn one after the other, so a chain is a function of its seed alone and runs on one thread. The
 result is the mean over the last sweeps, because a single sample is noisy (decision 240).
@@ -178,7 +178,7 @@ def token_offsets(graph: FactorGraph) -> Int64:
 
 
 class GibbsModel(Baseline):
-    """The parameters that all models with a Gibbs sampler share; see `GibbsLDA`."""
+    """The parameters that all models with a Gibbs sampler share; see `ATM`."""
 
     _sampler: ClassVar[type[GibbsSampling]] = GibbsSampling
 
@@ -214,28 +214,3 @@ class GibbsModel(Baseline):
             averaged=float(self.averaged_share),
             links=links,
         )
-
-
-class GibbsLDA(GibbsModel):
-    """Latent Dirichlet allocation (Griffiths and Steyvers 2004) by collapsed Gibbs sampling.
-
-    It learns topics differently from `LDA`, and infers those of new documents in the same way.
-
-    Args:
-        n_topics: the number of topics, K.
-        doc_topic_prior: pseudo-count of each topic in each document; alpha.
-        topic_word_prior: pseudo-count of each word in each topic; beta.
-        max_iter: number of sweeps.
-        averaged_share: share of the sweeps, the last ones, whose mean is the result; 0 uses the last sweep.
-        init: "anchors" draws the first topics around anchor words, "random" uniformly.
-        random_state: seed of the chain; equal seeds give equal bits.
-        n_jobs: threads for the start and for new documents; None or -1 for all cores. The chain is serial.
-
-    Attributes:
-        components_, doc_topic_, n_iter_, history_, stop_reason_, vocabulary_, doc_ids_: as in `LDA`.
-    """
-
-    _ignores_tags: ClassVar[bool] = True
-    _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {
-        "tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"),
-    }  # fmt: skip

@@ -14,11 +14,12 @@ from typing import Any
 
 from tagtopics.corpus.cells import name_of
 from tagtopics.corpus.core import FileOptions
-from tagtopics.corpus.formats.sandbox import SandboxedReader
+from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import read_text
 from tagtopics.corpus.recipe import Columns
-from tagtopics.errors import InputError, MissingExtraError, one_line
+from tagtopics.errors import InputError, MissingExtraError, Unusual, one_line
+from tagtopics.readers.sandbox import SandboxedReader
 
 SUFFIXES = (".txt", ".text", ".md", ".markdown", ".pdf")
 METADATA_FILES = ("csv", "tsv", "jsonl", "json", "xlsx")
@@ -28,9 +29,10 @@ _OURS = ("words.npz", "model.json", "manifest.json")
 _MOST_PAGES = 10_000
 
 
-def holds_texts(folder: Path) -> bool:
-    """Tell whether a folder, or a sub-folder, has text files."""
-    return any(_is_text(path) for path in folder.rglob("*"))
+def holds_texts(path: Path) -> bool:
+    """Tell whether a path is a folder with text files, there or in sub-folders, and no matrix folder."""
+    known = not path.is_dir() or (path / "vocab.txt").exists()
+    return not known and any(_is_text(file) for file in path.rglob("*"))
 
 
 def _is_text(path: Path) -> bool:
@@ -52,7 +54,7 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
     guessed, warned = list[str](), list[str]()
     if elsewhere := len(found) - len(paths):
         warned.append(f"{folder.name}: left out {elsewhere:,} links to files elsewhere; copy the files")
-    with SandboxedReader("tagtopics.corpus.formats.text_folders:pdf_text", "PDF") as process:
+    with SandboxedReader("tagtopics.readers.text_folders:pdf_text", "PDF") as process:
         texts = [_read_document(path, options, guessed, warned, process) for path in paths]
     columns: dict[str, list[Any]] = {"id": names}
     columns["text"], columns["title"] = (list(column) for column in zip(*texts, strict=True))
@@ -68,13 +70,12 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
         len(paths),
         ids=names,
         roles=Columns(text="text", id="id", title="title", tags=tags),
-        notices=[*notices, *guessed, *warned],
-        warnings=warned,
+        notices=[*notices, *guessed, *map(Unusual, warned)],
     )
 
 
-def read_pdf(path: Path, options: FileOptions) -> Table:
-    """Read the text of one PDF file as one document."""
+def read_pdf(path: Path) -> Table:
+    """Read the text of one PDF file as one document; it runs in another process."""
     text, title = pdf_text(str(path))
     columns: dict[str, list[Any]] = {"text": [text], "id": [path.name], "title": [title or path.stem]}
     roles = Columns(text="text", id="id", title="title")
@@ -142,8 +143,6 @@ def _known(folder: Path, paths: list[Path], names: list[str]) -> tuple[dict[str,
 
 
 def _from_table(path: Path, kind: str, names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
-    from tagtopics.corpus.formats.registry import read_table
-
     table = read_table(path, kind, read_table(path, kind, ()).names)
     key = next((name for name in _FILE_COLUMNS if name in table.columns), None)
     if key is None:

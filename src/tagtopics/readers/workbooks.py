@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table, first_repeated
 from tagtopics.corpus.formats.text_files import check_expanded
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
 
-def read_workbook(path: Path, options: FileOptions) -> Table:
-    """Read the first sheet that has rows; its first row names the columns."""
+def read_workbook(path: Path) -> Table:
+    """Read the first sheet that has rows; its first row names the columns. It runs in another process."""
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:

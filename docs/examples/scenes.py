@@ -1,7 +1,8 @@
-"""Generated photographs: landscapes of procedural materials whose regions and tags are known.
+"""Photographs that are generated: landscapes of twelve materials, whose regions and tags are known.
 
-Nothing is downloaded, and the ground truth is known: every pixel belongs to one material. A scene has a
-backdrop, a ground, and a few objects in front, each with a mask and its own lighting.
+    write_scenes("photos", make_scenes(60))        a folder of PNG files and tags.json
+
+A scene has a backdrop, a ground, and a few objects in front, each with a mask and its own lighting.
 """
 
 from __future__ import annotations
@@ -14,13 +15,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from tagtopics._typing import Bool, Float64
-from tagtopics.corpus.core import Corpus
-from tagtopics.errors import InputError
-from tagtopics.files import atomic_folder, check_target
-
-N_SCENES = 300  # in the data set "scenes"
-
+Bool = npt.NDArray[np.bool_]
+Float64 = npt.NDArray[np.float64]
 Uint8 = npt.NDArray[np.uint8]
 Texture = Callable[[np.random.Generator, int, int], Float64]
 """A material: from a generator, height and width to colours (height, width, 3) in 0..1."""
@@ -47,60 +43,24 @@ class Scene:
 
     def mask(self, tag: str) -> Bool:
         """Return the region of a tag, (height, width) of bool."""
-        if tag not in MATERIALS:
-            raise InputError(f"scenes have no {tag!r}; choose from {', '.join(MATERIALS)}")
         return np.asarray(self.region == MATERIALS.index(tag))
 
 
-def make_scenes(
-    n_scenes: int = N_SCENES, *, size: tuple[int, int] = (192, 128), seed: int = 0
-) -> list[Scene]:
-    """Generate scenes; equal seeds give equal pixels, and a scene does not depend on `n_scenes`.
-
-    Args:
-        n_scenes: the number of scenes.
-        size: width and height in pixels.
-        seed: seed of the random numbers.
-    """
+def make_scenes(n_scenes: int, *, size: tuple[int, int] = (192, 128), seed: int = 0) -> list[Scene]:
+    """Generate scenes of a width and height; a scene does not depend on how many there are."""
     width, height = size
-    if n_scenes < 1 or min(size) < 32:
-        raise InputError(f"scenes: at least 1 of 32 x 32 pixels, not {n_scenes} of {width} x {height}")
     return [_scene(f"scene-{i:04}", np.random.default_rng([seed, i]), height, width) for i in range(n_scenes)]
-
-
-def make_scene_corpus(n_scenes: int | None = None, *, seed: int = 0) -> Corpus:
-    """Generate scenes as a corpus of visual words; the data set "scenes", of `N_SCENES`."""
-    from tagtopics.corpus.core import canonical_counts, tag_matrix
-    from tagtopics.images.vocabulary import VisualVocabulary
-
-    scenes = make_scenes(N_SCENES if n_scenes is None else n_scenes, seed=seed)
-    visual = VisualVocabulary(random_state=seed)
-    counts = visual.fit_transform([scene.pixels for scene in scenes])
-    names = tuple(sorted(MATERIALS))
-    return Corpus(
-        counts=canonical_counts(counts),
-        tags=tag_matrix([scene.tags for scene in scenes], names),
-        vocabulary=visual.vocabulary_,
-        tag_names=names,
-        ids=tuple(scene.name for scene in scenes),
-        visual=visual,
-    )
-
-
-def _is_empty(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
 
 
 def write_scenes(folder: str | Path, scenes: list[Scene]) -> None:
     """Write scenes as a new folder of images for `read_corpus`: PNG files and `tags.json`."""
     from PIL import Image
 
-    target = check_target(folder, "new folder", _is_empty, option="folder")
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    for scene in scenes:
+        Image.fromarray(scene.pixels).save(Path(folder, f"{scene.name}.png"))
     tags = {f"{scene.name}.png": list(scene.tags) for scene in scenes}
-    with atomic_folder(target) as new:
-        for scene in scenes:
-            Image.fromarray(scene.pixels).save(new / f"{scene.name}.png")
-        (new / "tags.json").write_text(json.dumps(tags, indent=1), encoding="utf-8")
+    Path(folder, "tags.json").write_text(json.dumps(tags, indent=1), encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------------------ composition

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.special import digamma
 
+from reproduction.systems import vb_loops
 from tagtopics._typing import Float32, Float64
-from tagtopics.baselines import vb_loops
 from tagtopics.baselines.baseline import Baseline, tag_moments
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import MemoryExecutor, initial_topics

@@ -15,17 +15,21 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
 from tagtopics._processes import start_python
+from tagtopics.corpus.core import FileOptions
+from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import FREE_EXPANSION, MAX_EXPANSION
+from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
 BASE_MEMORY = 2**30  # bytes of addresses, in addition to what the file may expand to
 BASE_SECONDS, SECONDS_PER_MEGABYTE = 5, 20  # processor time for a file, and for each megabyte of it
 _WAIT = 10  # times the processor time that the clock may show until the process is ended
-_CODE = "from tagtopics.corpus.formats.sandbox import serve; serve()"
+_CODE = "from tagtopics.readers.sandbox import serve; serve()"
 
 
 class SandboxedReader:
@@ -119,7 +123,29 @@ def read_in_sandbox(function: str, what: str, path: Path, *given: str, size: int
         return process.read(path, *given, size=size)
 
 
+def sandboxed(function: str, what: str) -> Callable[[Path, FileOptions], Table]:
+    """Return a reader of tables that runs a function from a path to a table, `MODULE:NAME`, in a process."""
+
+    def read(path: Path, options: FileOptions) -> Table:
+        parts = read_in_sandbox("tagtopics.readers.sandbox:parts_of_table", what, path, function, str(path))
+        roles = None if parts["roles"] is None else Columns.model_validate(parts["roles"])
+        return Table(**parts | {"roles": roles})
+
+    return read
+
+
 # ------------------------------------------------------------------------------------ the other process
+
+
+def parts_of_table(function: str, path: str) -> dict[str, Any]:
+    """Return the parts of the table that a function reads."""
+    table: Table = _find(function)(Path(path))
+    return vars(table) | {"roles": table.roles and table.roles.model_dump(mode="json")}
+
+
+def _find(function: str) -> Any:
+    module, _, name = function.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def serve() -> None:
@@ -127,8 +153,7 @@ def serve() -> None:
     sys.addaudithook(_refuse_network)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what parsers print
-    module, _, name = sys.argv[1].partition(":")
-    function = getattr(importlib.import_module(module), name)
+    function = _find(sys.argv[1])
     for line in sys.stdin:
         job = json.loads(line)
         _limit(job["seconds"], job["memory"])

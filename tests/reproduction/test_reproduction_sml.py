@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from images_support import photograph
+from scenes import make_scenes
 from scipy.special import logsumexp
 from scipy.stats import norm
 
 import tagtopics as tt
-from tagtopics.baselines.sml import SML, Mixture, fit_mixture, log_densities, log_likelihood, merge_mixtures
-from tagtopics.datasets.scenes import make_scenes
+from reproduction.systems.sml import SML, Mixture, fit_mixture, log_densities, log_likelihood, merge_mixtures
 
 
 def three_clouds(seed: int, n: int = 900) -> Any:
@@ -22,6 +21,7 @@ def three_clouds(seed: int, n: int = 900) -> Any:
     return (centres[rng.integers(0, 3, n)] + rng.normal(0, 0.5, (n, 2))).astype(np.float32)
 
 
+PIXELS = make_scenes(1, size=(48, 32))[0].pixels
 FLOOR = np.full(2, 1e-3, dtype=np.float32)
 
 
@@ -82,14 +82,14 @@ def test_equal_seeds_give_equal_scores_at_any_number_of_threads() -> None:
 
 def test_a_tag_of_no_image_is_never_recommended() -> None:
     indicator = np.array([[1, 0], [1, 0]])
-    model = SML(2, 2, max_iter=2).fit([photograph(seed=0), photograph(seed=1)], indicator)
-    assert model.scores([photograph(seed=2)])[0, 1] == -np.inf
+    model = SML(2, 2, max_iter=2).fit([PIXELS, PIXELS[::-1]], indicator)
+    assert model.scores([PIXELS[:, ::-1]])[0, 1] == -np.inf
 
 
 def test_sml_says_what_is_wrong() -> None:
     with pytest.raises(tt.InputError, match="n_frequencies"):
-        SML(n_frequencies=65).fit([photograph()], [["a"]])
+        SML(n_frequencies=65).fit([PIXELS], [["a"]])
     with pytest.raises(tt.InputError, match="step must be"):
-        SML(step=0).fit([photograph()], [["a"]])
+        SML(step=0).fit([PIXELS], [["a"]])
     with pytest.raises(tt.InputError, match=r"no such image: gone\.jpg"):
         SML().fit(["gone.jpg"], [["a"]])
