@@ -82,8 +82,8 @@ def test_group_of_tags_says_what_the_model_says(watched: Watched, model: tt.TTM,
     page = watched.open(f"#/groups/{tags[0]}+{tags[1]}")
     expected = model.tag_profile("place:sea", "also:kitchen").topics
     shown = {}
-    for row in page.locator(".compare > li").all():
-        shown[int(row.locator(".badge").inner_text())] = percent(row.locator(".both .figure").inner_text())
+    for row in page.locator(".slope .end").all():
+        shown[int(row.get_attribute("data-topic"))] = percent(row.locator(".figure").text_content())
     assert int(np.argmax(expected)) in shown
     for k, share in shown.items():
         assert share == pytest.approx(expected[k], abs=0.006)

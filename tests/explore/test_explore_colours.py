@@ -19,7 +19,8 @@ POINTS = """() => { const drawn = document.querySelector('.terrain').picture();
   const dots = [...drawn.querySelectorAll(':scope > path')].flatMap(path =>
     (path.getAttribute('d').match(/h0/g) || []).map(() => path.getAttribute('stroke')));
   const keys = [...drawn.querySelectorAll('.map-legend rect')].slice(1).map(one => one.getAttribute('fill'));
-  return { dots, keys, names: [...drawn.querySelectorAll('.map-legend text')].map(one => one.textContent) }; }"""
+  const names = [...drawn.querySelectorAll('.map-legend text')].map(one => one.textContent);
+  return { dots, keys, names }; }"""
 
 
 def test_a_kind_of_tag_colours_the_documents_that_have_it(watched: Watched, corpus: tt.Corpus) -> None:

@@ -134,3 +134,20 @@ test("the ten colours of tags are told apart, also without green cones", () => {
       assert.ok(Math.min(...apart) > 0.1, `dark ${dark}: ${Math.min(...apart)}`); // 0.02 is just seen
     }
 });
+
+test("contours are closed and have the values above the level inside", () => {
+  const n = 24;
+  const { contour } = load(["dom", "points"], ["contour"]);
+  const { inside: isInside } = load(["dom", "data", "address", "filter"], ["inside"]);
+  const bump = (x, y, i, j) => Math.exp(-((i - x) ** 2 + (j - y) ** 2) / 9);
+  const values = Float64Array.from({ length: n * n }, (_, at) => bump(7, 8, at % n, Math.floor(at / n)) + bump(16, 15, at % n, Math.floor(at / n)));
+  for (const [level, number] of [[0.5, 2], [0.01, 1], [3, 0]]) {
+    const lines = contour(values, n, level).split("M").filter(Boolean).map((line) => line.slice(0, -1).split("L").map((one) => one.split(" ").map((x) => Number(x) - 0.5)));
+    assert.equal(lines.length, number);
+    for (let at = 0; at < n * n; at++) {
+      const [x, y] = [at % n, Math.floor(at / n)];
+      if (Math.min(x, y) < 1 || Math.max(x, y) > n - 2 || Math.abs(values[at] - level) < 1e-3) continue;
+      assert.equal(lines.filter((line) => isInside(line, x + 1e-4, y + 1e-4)).length % 2 === 1, values[at] > level, `${level}: ${x} ${y}`);
+    }
+  }
+});

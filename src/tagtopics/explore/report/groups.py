@@ -14,44 +14,45 @@ from tagtopics.corpus.tags import kind_of
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.timeline import year_of
 
-_LEAST_TOGETHER = 3  # fewest documents with both tags
+_LEAST_TOGETHER = 15  # fewest documents with both tags; 1 % of the collection if that is fewer, but 3 or more
 _MOST_TOGETHER = 0.7  # largest share of the documents of the rarer tag that have both
 
 
 def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
-    """Return interesting pairs of tags: their joint profile has a topic that neither has alone.
+    """Return pairs of tags that mean something new together, the most surprising first.
 
-    Tags that nearly always occur together, and years, are left out. The score is the gain of the largest
-    joint topic over either tag alone, times the log of the number of documents with both. Each tag and each
-    topic is suggested at most twice, and each pair of kinds at most n / 2 times if there are others.
-    Background topics do not count.
+    The surprise is the divergence of the joint profile from the tag that is nearer to it, times the log of
+    the number of documents with both. Background topics do not count. Tags that nearly always occur together,
+    and years, are left out. Each tag and each topic is suggested at most twice, and each pair of kinds at
+    most n / 2 times if there are others.
     """
     n_docs = data.tags.n_docs
+    least = max(3, min(_LEAST_TOGETHER, len(data.documents.ids) // 100))
     one, other, together = sp.find(sp.triu(tags_together(data.tag_matrix), 1))
     year = np.array([year_of(name) > 0 for name in data.tags.names], dtype=bool)
-    kept = ~(year[one] | year[other]) & (together >= _LEAST_TOGETHER)
+    kept = ~(year[one] | year[other]) & (together >= least)
     kept &= together <= _MOST_TOGETHER * np.minimum(n_docs[one], n_docs[other])
     one, other, together = one[kept], other[kept], together[kept]
-    topic, gain = _gains(data, one, other)
-    score = gain * np.log1p(together)
+    topic, divergence = _surprises(data, one, other)
+    score = divergence * np.log(together)
     order = np.lexsort((other, one, -score))
     return _varied(data, order[score[order] > 0], (one, other, together, topic), n)
 
 
-def _gains(data: TopicData, one: Int64, other: Int64) -> tuple[Int64, Float64]:
-    """Return the main topic of each pair of tags, and how much larger it is than in either tag."""
-    profiles = data.tags.profiles
-    topic, gain = np.zeros(len(one), dtype=np.int64), np.zeros(len(one))
-    for start in range(0, len(one), 20_000):
+def _surprises(data: TopicData, one: Int64, other: Int64) -> tuple[Int64, Float64]:
+    """Return the main topic of each pair of tags, and KL(joint profile, profile of the nearer tag)."""
+    telling = np.flatnonzero(~data.background)
+    profiles = data.tags.profiles[:, telling].astype(np.float64) + 1e-12
+    profiles /= profiles.sum(1, keepdims=True)
+    topic, divergence = np.zeros(len(one), dtype=np.int64), np.zeros(len(one))
+    for start in range(0, len(one) if len(telling) else 0, 20_000):
         part = slice(start, start + 20_000)
-        left, right = (profiles[tags[part]].astype(np.float64) for tags in (one, other))
-        joint = left * right
-        joint /= np.maximum(joint.sum(1, keepdims=True), 1e-300)
-        joint[:, data.background] = 0.0
-        best, rows = joint.argmax(1), np.arange(len(joint))
-        topic[part] = best
-        gain[part] = joint[rows, best] - np.maximum(left[rows, best], right[rows, best])
-    return topic, gain
+        joint = profiles[one[part]] * profiles[other[part]]
+        joint /= joint.sum(1, keepdims=True)
+        topic[part] = telling[joint.argmax(1)]
+        apart = [(joint * np.log(joint / profiles[tags[part]])).sum(1) for tags in (one, other)]
+        divergence[part] = np.minimum(*apart)
+    return topic, divergence
 
 
 def _varied(

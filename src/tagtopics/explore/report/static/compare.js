@@ -27,22 +27,21 @@ function groupsPage(tags, unknown = []) {
     return [
       ...head,
       tags.length ? h("p", { class: "note" }, "Add a second tag to see their joint profile.") : null,
-      store.groups.length ? groupCards("Suggestions", 12) : null,
+      store.groups.length ? groupCards("Combinations that mean something new", 12) : null,
     ];
   const joint = together(tags);
   const alone = tags.map(tagProfile);
   return [
     ...head,
     verdict(tags, joint, alone),
-    h("div", { class: "split wide-left" }, groupTopics(tags, joint, alone), groupPlaces(tags)),
-    separating(tags),
+    h("div", { class: "split" }, groupPlaces(tags, joint), groupTopics(tags, joint, alone)),
+    tagDocuments(tags, 3),
     store.pictures ? null : groupWords(tags, joint, alone),
-    tagDocuments(tags),
   ];
 }
 
 function verdict(tags, joint, alone) {
-  const k = topOf(joint, 1)[0];
+  const k = tellingTopics(joint, 1)[0] ?? topOf(joint, 1)[0];
   const parts = tags.map((t, i) => rich`${share(alone[i][k])} of ${h("strong", {}, h("bdi", {}, tagShort(t)))}`);
   const most = parts.slice(0, -1).flatMap((part, i) => (i ? [", ", part] : [part]));
   const main = link(topicHref(k), {}, badge(k), topicLabel(k));
@@ -54,57 +53,61 @@ function verdict(tags, joint, alone) {
 
 // The topic that gains most from combining the tags, unless it is the main topic.
 function brought(joint, alone, first) {
-  const gain = Array.from(joint, (p, k) => p - Math.max(...alone.map((one) => one[k])));
+  const gain = Array.from(joint, (p, k) => (isBackground(k) ? 0 : p) - Math.max(...alone.map((one) => one[k])));
   const k = topOf(gain, 1)[0];
   if (k === first || gain[k] < 0.03) return null;
   const gained = link(topicHref(k), {}, badge(k), topicLabel(k));
   return rich` The largest gain is ${gained}: ${percent(joint[k])} together, at most ${share(joint[k] - gain[k])} alone.`;
 }
 
+// Lines from the share of a topic in each tag alone to its share together, for the topics that move most; generic topics are
+// left out.
 function groupTopics(tags, joint, alone) {
-  const height = Array.from(joint, (p, k) => Math.max(p, ...alone.map((one) => one[k])));
-  const best = topOf(joint, 5);
-  const rest = topOf(height, 10).filter((k) => !best.includes(k)).slice(0, 4);
-  const first = [...best, ...rest].filter((k) => height[k] > 0.01).sort((a, b) => joint[b] - joint[a] || a - b);
-  const most = Math.max(...first.map((k) => height[k]));
+  const moved = Float64Array.from(joint, (p, k) => (isBackground(k) ? 0 : Math.max(...alone.map((one) => Math.abs(p - one[k])))));
+  const first = topOf(joint, store.K, topOf(moved, 8).filter((k) => moved[k] > 0.01));
   const rows = [...first, ...topOf(joint, store.K).filter((k) => !first.includes(k))].map((k) => ({
     ...topicItem(k, joint[k], share(joint[k])), parts: alone.map((one) => one[k]),
   }));
-  const part = (value) => `${(100 * value) / most}%`;
-  const row = ({ value, text, parts, label, href }) =>
-    h("li", {},
-      link(href, { class: "label" }, label),
-      h("span", { class: "stack" },
-        h("span", { class: "both" }, h("span", { class: "fill ink", vars: { "--part": part(value) } }), h("span", { class: "figure" }, text)),
-        parts.map((one, i) =>
-          h("span", { class: "single" },
-            h("span", { class: "fill", vars: { "--hue": slotHue(i + 1), "--part": part(one) } }),
-            h("span", { class: "hidden" }, `${tagFull(tags[i])}: ${share(one)}`),
-          ),
-        ),
-      ),
-    );
   const columns = Object.fromEntries(tags.map((t, i) => [store.tags.names[t], ({ parts }) => parts[i]]));
   return figure({
-    title: "Topics", question: "Thick bars: together. Thin bars: each tag alone.", rows, shown: first.length, axis: "Share",
+    title: "Topics that move", question: "From the share in each tag alone, on the left, to the share together, on the right.", rows, shown: first.length, axis: "Share",
     columns: { topic: ITEM.id, topic_name: ITEM.name, together: ITEM.value, ...columns },
-    series: tags.map((t, i) => ({ name: tagFull(t), hue: slotHue(i + 1) })),
-    mark: (some) => [legend(tags), h("ul", { class: "compare" }, some.map(row))],
+    mark: (some) => slopes(tags, some),
   });
 }
-
-const legend = (tags) =>
-  h("p", { class: "legend" },
-    h("span", {}, h("i", { class: "ink" }), "together"),
-    tags.map((t, i) => h("span", {}, h("i", { vars: { "--hue": slotHue(i + 1) } }), tagLabel(t))),
+function slopes(tags, rows) {
+  const [width, left, right, top] = [isNarrow() ? 340 : 560, 46, isNarrow() ? 150 : 250, 30 + 20 * tags.length];
+  const foot = top + Math.max(34 * rows.length, 180);
+  const ticks = roundTicks(Math.max(...rows.flatMap(({ value, parts }) => [value, ...parts]), 0.01));
+  const py = (value) => foot - ((foot - top) * value) / ticks.at(-1);
+  const ends = rows.map(({ value }) => py(value)); // names are at least 30 pixels apart, as near to their lines as they can be
+  for (let i = 1; i < ends.length; i++) ends[i] = Math.max(ends[i], ends[i - 1] + 30);
+  for (let i = ends.length - 1, most = foot; i >= 0; i--, most -= 30) ends[i] = Math.min(ends[i], most);
+  const name = rows.map((row) => `${row.name}: ${tags.map((t, i) => `${tagFull(t)} ${share(row.parts[i])}`).join(", ")}, together ${row.text}`).join("; ");
+  return s("svg", { class: "slope", viewBox: `0 0 ${width} ${foot + 12}`, role: "img", "aria-label": name },
+    tags.map((t, i) => [
+      s("path", { class: "line", vars: { "--hue": slotHue(i + 1) }, d: `M4 ${10 + 20 * i}h18` }),
+      s("text", { x: 28, y: 14 + 20 * i }, clamped(`${tagFull(t)} alone, then together`, 60)),
+    ]),
+    ticks.map((tick) => [s("path", { class: "rule", d: `M${left} ${py(tick)}H${right}` }), s("text", { class: "tick", x: left - 6, y: py(tick), dy: ".35em", "text-anchor": "end" }, percent(tick))]),
+    rows.map((row, j) => [
+      row.parts.map((part, i) => s("path", { class: "line", vars: { "--hue": slotHue(i + 1) }, d: `M${left} ${py(part)}L${right} ${py(row.value)}` })),
+      s("path", { class: "rule", d: `M${right + 3} ${py(row.value)}L${right + 14} ${ends[j]}` }),
+      s("g", { class: "end", "data-topic": row.id },
+        s("text", { class: "figure", x: right + 18, y: ends[j], dy: ".35em" }, row.text),
+        inLines(clamped(row.name, 48), isNarrow() || row.name.length > 24 ? 2 : 1).map((line, n, all) => s("text", { x: right + 60, y: ends[j] + 14 * (n - (all.length - 1) / 2), dy: ".35em" }, line)),
+      ),
+    ]),
   );
+}
 
-function groupPlaces(tags) {
+// The map with the outlines of each tag, and the documents that have all of them.
+function groupPlaces(tags, joint) {
   const both = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t)));
   const n = countWith(tags);
-  const layers = tags.map((t, i) => ({ name: tagFull(t), docs: store.docsOfTag[t], hue: slotHue(i + 1) }));
+  const layers = tags.map((t, i) => ({ name: tagFull(t), docs: store.docsOfTag[t], hue: slotHue(i + 1), kind: "outline" }));
   const query = new URLSearchParams(tags.map((t) => ["tag", store.tags.names[t]]));
-  return placesFigure(`${plural(n, "document")} ${n === 1 ? "has" : "have"} all of them${ofListed()}.`, [...layers, { name: "together", docs: both }], query);
+  return placesFigure(`${plural(n, "document")} ${n === 1 ? "has" : "have"} all of them${ofListed()}. Outlines: where documents of each tag are dense.`, [...layers, { name: "together", docs: both, kind: "filled" }], query, tellingTopics(joint, 1));
 }
 
 function groupWords(tags, joint, alone) {
@@ -114,24 +117,5 @@ function groupWords(tags, joint, alone) {
   return wordsFigure("Words",
     "The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.",
     [joined, ...columns.map((words, i) => ({ title: tagLabel(tags[i]), name: tagFull(tags[i]), hue: slotHue(i + 1), words }))],
-  );
-}
-
-// Two tags: the credited words that one has and the other has not, or less of.
-function separating(tags) {
-  if (store.pictures || tags.length !== 2 || tags.some((t) => !store.tags.words[t].length)) return null;
-  const shares = tags.map((t) => {
-    const all = store.tags.credits[t].reduce((sum, n) => sum + n, 0);
-    return new Map(store.tags.words[t].map((w, i) => [w, store.tags.credits[t][i] / all]));
-  });
-  const only = (i) =>
-    [...shares[i]]
-      .map(([w, p]) => [w, p - (shares[1 - i].get(w) || 0)])
-      .filter(([, gap]) => gap > 0)
-      .sort((a, b) => b[1] - a[1] || a[0] - b[0])
-      .slice(0, 14);
-  return wordsFigure("Words that separate them",
-    "Among the most characteristic words credited to each tag, those that the other has not, or has less of.",
-    tags.map((t, i) => ({ title: tagLabel(t), name: tagFull(t), hue: slotHue(i + 1), words: only(i).map(([w]) => w) })),
   );
 }

@@ -135,7 +135,7 @@ function groupCards(title, n, ...more) {
       h("small", {}, text),
     );
   return figure({
-    title, question: "Pairs of tags whose joint profile differs from that of each tag alone.", rows, columns, shown: n, axis: "Documents with both tags", form: whole,
+    title, question: "Pairs of tags whose joint profile differs most from that of either tag alone; generic topics do not count.", rows, columns, shown: n, axis: "Documents with both tags", form: whole,
     mark: (some) => [h("ul", { class: "groups" }, some.map((one) => h("li", {}, group(one)))), more],
   });
 }

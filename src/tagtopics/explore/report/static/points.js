@@ -179,9 +179,47 @@ function smoothed(values, cells, step, reach) {
   return found;
 }
 
+// Where documents are dense, from a quarter of the highest density on: lines of one density, as a path in cells of a grid (marching squares).
+const GRID = 96;
+function outlineOf(docs) {
+  let density = new Float32Array(GRID * GRID);
+  const cell = (v) => Math.floor(((v + GLOW.pad) / (1 + 2 * GLOW.pad)) * GRID);
+  for (const d of docs) density[cell(store.map.y[d]) * GRID + cell(store.map.x[d])]++;
+  for (let round = 0; round < 3; round++) for (const step of [1, GRID]) density = smoothed(density, GRID, step, 2);
+  return contour(density, GRID, 0.25 * Math.max(...density));
+}
+// Closed lines around the values above a level. Around a cell, clockwise, each side where values fall below the level leads to the
+// next one where they rise again, which is where they fall for the cell beyond.
+function contour(values, n, level) {
+  const next = new Map();
+  for (let cell = 0; cell < n * (n - 1) - 1; cell++) {
+    if (cell % n === n - 1) continue;
+    const corners = [cell, cell + 1, cell + n + 1, cell + n];
+    const cuts = corners.flatMap((from, q) => {
+      const to = corners[(q + 1) % 4];
+      const [a, b] = [values[from] - level, values[to] - level];
+      if (a > 0 === b > 0) return [];
+      const [x, y] = [(at) => at % n, (at) => Math.floor(at / n)].map((part) => part(from) + (a / (a - b)) * (part(to) - part(from)));
+      return [{ falls: a > 0, side: 2 * Math.min(from, to) + Number(Math.abs(to - from) === n), x, y }];
+    });
+    cuts.forEach((cut, q) => cut.falls && next.set(cut.side, { ...cut, to: cuts[(q + 1) % cuts.length].side }));
+  }
+  const lines = [];
+  for (const [side] of next) {
+    const line = [];
+    for (let at = side; next.has(at); at = line.at(-1).to) {
+      line.push(next.get(at));
+      next.delete(at);
+    }
+    lines.push(`M${line.map(({ x, y }) => `${(x + 0.5).toFixed(2)} ${(y + 0.5).toFixed(2)}`).join("L")}Z`);
+  }
+  return lines.join("");
+}
+
 // Where documents are on the map, above a grey glow of all: layers { name, docs, hue } from back to front, dark without a hue.
+// The kind of a layer may be `outline`, instead of its documents, or `filled`, around them. Some topics have their names.
 // A click shows them on the front page, by the filter `query`.
-function placesFigure(question, layers, query) {
+function placesFigure(question, layers, query, named = []) {
   const { x, y } = store.map;
   const { left, right, top, bottom } = extentOf(x, y);
   const [wide, high] = [right - left, bottom - top].map((side) => Math.max(side, 0.05));
@@ -200,7 +238,11 @@ function placesFigure(question, layers, query) {
   const draw = () =>
     s("svg", { class: "places", viewBox: `0 0 312 ${foot + 20 * keys.length}`, role: "img", "aria-label": "Where they are on the map of documents" },
       s("image", { href: store.greyGlow, x: 6 - scale * (left + GLOW.pad), y: 6 - scale * (top + GLOW.pad), width: scale * (1 + 2 * GLOW.pad), height: scale * (1 + 2 * GLOW.pad) }),
-      layers.map((layer) => s("path", { ...own(layer), "stroke-width": size(layer.docs), d: dots(layer.docs) })),
+      layers.map((layer) => [
+        layer.kind && layer.docs.length > 2 ? s("path", { ...own(layer), class: `${own(layer).class || ""} ${layer.kind}`, d: outlineOf(layer.docs), transform: `translate(${6 - scale * (left + GLOW.pad)} ${6 - scale * (top + GLOW.pad)}) scale(${(scale * (1 + 2 * GLOW.pad)) / GRID})` }) : null,
+        layer.kind === "outline" ? null : s("path", { ...own(layer), "stroke-width": size(layer.docs), d: dots(layer.docs) }),
+      ]),
+      named.map((k) => s("text", { class: "named", x: Math.min(Math.max(6 + scale * (store.map.topics.x[k] - left), 50), 262), y: 6 + scale * (store.map.topics.y[k] - top), "text-anchor": "middle" }, clamped(topicName(k), 26))),
       keys.map(key),
     );
   const { value, shown, ...columns } = DOCUMENT;

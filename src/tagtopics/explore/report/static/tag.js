@@ -73,7 +73,7 @@ function usedWith(t) {
   ];
 }
 
-function tagDocuments(tags) {
+function tagDocuments(tags, step = 8) {
   const joint = together(tags);
   const docs = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t)));
   if (!docs.length)
@@ -88,5 +88,5 @@ function tagDocuments(tags) {
   docs.sort((a, b) => fit.get(b) - fit.get(a) || a - b);
   const others = (d) => store.documents.tags[d].filter((u) => !tags.includes(u)).slice(0, 8);
   const title = tags.length > 1 ? `${plural(countWith(tags), "document")} with all of them${ofListed()}` : "Documents";
-  return documentFigure({ title, question: "Most typical first.", rows: docs.map((d) => documentItem(d)) }, ({ d }) => documentRow(d, { reasons: tagChips(others(d)) }));
+  return documentFigure({ title, question: "Most typical first.", rows: docs.map((d) => documentItem(d)) }, ({ d }) => documentRow(d, { reasons: tagChips(others(d)) }), step);
 }
