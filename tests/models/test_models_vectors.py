@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import squareform
 from sklearn.metrics import normalized_mutual_info_score
 
 import tagtopics as tt
 from tagtopics.bp.propagation import Start
-from tagtopics.bp.relations import NEAREST, cluster_words, nearest, unit_vectors
+from tagtopics.bp.relations import NEAREST, cluster_words, merge_topics, nearest, unit_vectors
 
 N_CLASSES, PER_CLASS, WORDS = 4, 120, 60
 
@@ -167,6 +169,30 @@ def test_words_of_clusters_are_all_words() -> None:
     words = cluster_words(unit_vectors(np.eye(4), 4), counts, 6, 0)
     assert words.shape == (3, 6)
     np.testing.assert_array_equal(words.sum(1), counts.sum(0))
+
+
+def test_topics_of_one_document_are_merged_by_average_linkage() -> None:
+    near = nearest(*2 * [unit_vectors(np.random.default_rng(4).normal(size=(40, 3)), 40)], same=True)
+    apart = 2 - (near + near.T).toarray() + np.random.default_rng(4).uniform(0, 1e-6, (40, 40))
+    apart = np.triu(apart, 1) + np.triu(apart, 1).T  # no ties
+    group = merge_topics(np.eye(40, dtype=np.float32), sp.csr_array(2 - apart) / 2, 6)
+    expected = fcluster(linkage(squareform(apart), "average"), 6, "maxclust")
+    assert len(set(zip(group, expected, strict=True))) == len(set(group)) == 6
+
+
+def test_pieces_of_a_large_class_are_merged_before_small_classes() -> None:
+    """The class is an arc of 90 degrees, longer than the distance of the small classes."""
+    classes = np.repeat(np.arange(4), [600, 40, 40, 40])
+    rng = np.random.default_rng(2)
+    angle = np.sort(rng.uniform(0, np.pi / 2, len(classes)))
+    small = (classes > 0)[:, np.newaxis]
+    arc = np.stack([np.cos(angle), np.sin(angle), 0 * angle, 0 * angle], axis=1)
+    points = np.stack([0 * angle, 0 * angle, 1 + 0 * angle, 0.4 * (classes - 2)], axis=1)
+    vectors = unit_vectors(np.where(small, points, arc) + rng.normal(0, 0.03, arc.shape), len(classes))
+    pieces = np.where(classes == 0, (angle / (np.pi / 2) * 6).astype(int), 6 + classes)
+    theta = np.eye(10, dtype=np.float32)[pieces] + np.float32(1e-4)
+    group = merge_topics(theta, nearest(vectors, vectors, same=True), 4)
+    assert normalized_mutual_info_score(classes, group[pieces]) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(

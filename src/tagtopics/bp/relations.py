@@ -1,7 +1,8 @@
 """Relations between documents by their vectors: near documents have similar topics.
 
 In each sweep the prior of a document is alpha plus some tokens, spread over topics as the mean of its nearest
-documents was in the sweep before. Topics start from the words of clusters of the vectors (decision 209).
+documents was in the sweep before. Topics start from more topics, which start from the words of clusters of
+the vectors and are merged where their documents are related (decision 209).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import CSR, Float32
+from tagtopics._typing import CSR, Float32, Int64
 from tagtopics.bp.loop import proportions
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import run_lanes
@@ -102,3 +103,27 @@ def cluster_words(vectors: Float32, counts: CSR, n_topics: int, seed: int) -> Fl
     cluster = (np.ones(len(labels)), (labels, np.arange(len(labels))))
     members = sp.csr_array(cluster, shape=(n_topics, len(labels)))
     return np.asarray((members @ counts).todense().T, dtype=np.float32, order="C")
+
+
+def merge_topics(doc_topic: Float32, near: CSR, n_topics: int) -> Int64:
+    """Return (M,): which of K merged topics each of M topics belongs to.
+
+    Again and again the two topics are merged that are related most, relative to their sizes: r_ij / (s_i s_j)
+    with s_i the sum of theta (D, M) over documents, and r_ij that of theta_di times the mean theta_j of the
+    documents near d. This is average linkage, so merged topics may be large.
+    """
+    theta = doc_topic.astype(np.float64)
+    with single_thread():
+        related = theta.T @ (near @ theta)
+    related, sizes = related + related.T, theta.sum(0)
+    group, left = np.arange(len(sizes)), list(range(len(sizes)))
+    while len(left) > n_topics:
+        linkage = related[np.ix_(left, left)] / np.outer(sizes[left], sizes[left])
+        linkage[np.tril_indices(len(left))] = -1.0
+        one, other = (left[i] for i in np.unravel_index(linkage.argmax(), linkage.shape))
+        related[one] += related[other]
+        related[:, one] += related[:, other]
+        sizes[one] += sizes[other]
+        group[group == other] = one
+        left.remove(other)
+    return np.unique(group, return_inverse=True)[1].astype(np.int64)

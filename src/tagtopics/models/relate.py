@@ -1,12 +1,13 @@
 """What the vectors of documents are worth, in tokens, and the topics that a fit with vectors starts from.
 
-The strength is the largest one at which the words of held-out documents are predicted no worse than by topics
-without vectors. It is zero if the neighbours of these documents predict their words no better than other
-documents do (decision 209).
+The strength is the largest one with topics that predict the words of held-out documents, given other words
+alone, no worse than topics without vectors do. It is zero if the neighbours of these documents predict their
+words no better than other documents do (decision 209).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +15,13 @@ import numpy as np
 from tagtopics._typing import CSR, Float32, Float64
 from tagtopics.bp.executor import Executor
 from tagtopics.bp.fold_in import FoldIn
-from tagtopics.bp.graph import Priors, build_graph
+from tagtopics.bp.graph import FactorGraph, Priors, build_graph
 from tagtopics.bp.holdout import log_likelihoods
 from tagtopics.bp.learn_priors import MIN_DOCS
-from tagtopics.bp.loop import proportions, run
+from tagtopics.bp.loop import Learned, proportions, run
 from tagtopics.bp.pilot import RELAXATION, SWEEPS, choose_held_out, most_documents
 from tagtopics.bp.propagation import AFTER_PILOT, BeliefPropagation, Start
-from tagtopics.bp.relations import Relations, cluster_words, nearest
+from tagtopics.bp.relations import Relations, cluster_words, merge_topics, nearest
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import MOST_TOKENS, completion
 from tagtopics.models.topics import TopicSettings, graph_executor
@@ -31,6 +32,7 @@ _TRIED = (
 )
 # Standard errors: by how much neighbours must be better, and by how much words may be worse.
 _CERTAIN, _WORSE = 3.0, 2.0
+_SPLIT, _SPLIT_SWEEPS = 5, 30  # topics that are merged into one, on average, and the sweeps that learn them
 
 
 class Related(NamedTuple):
@@ -51,7 +53,9 @@ def relate(corpus: Corpus, settings: TopicSettings, executor: Executor, vectors:
     if not strength:
         return Related(settings, 0.0)
     relations = Relations(nearest(vectors, worded, same=True), strength)
-    return Related(settings, strength, relations, _start(worded, counts, settings, priors), worded)
+    return Related(
+        settings, strength, relations, _merged_start(relations, worded, counts, settings, priors), worded
+    )
 
 
 def _can_learn(counts: CSR) -> bool:
@@ -69,6 +73,37 @@ def _start(vectors: Float32, counts: CSR, settings: TopicSettings, priors: Prior
     return Start(words + np.float32(priors.topic_word), AFTER_PILOT)
 
 
+def _merged_start(
+    relations: Relations, vectors: Float32, counts: CSR, settings: TopicSettings, priors: Priors
+) -> Start:
+    """Return topics merged from more of them; clusters of k-means alone are of much the same size."""
+    more = replace(settings, n_topics=_SPLIT * settings.n_topics)
+    priors = priors._replace(doc_topic=np.full(more.n_topics, priors.doc_topic.mean(), dtype=np.float32))
+    found = _short_fit(
+        build_graph(counts), more, priors, relations, _start(vectors, counts, more, priors), _SPLIT_SWEEPS
+    )
+    group = merge_topics(found.doc_topic, relations.near, settings.n_topics)
+    words = np.zeros((counts.shape[1], settings.n_topics))
+    for k, g in enumerate(group):
+        words[:, g] += found.word_sums[:, k]
+    return Start((words + priors.topic_word).astype(np.float32), AFTER_PILOT)
+
+
+def _short_fit(
+    graph: FactorGraph,
+    settings: TopicSettings,
+    priors: Priors,
+    relations: Relations | None,
+    start: Start,
+    sweeps: int,
+) -> Learned:
+    calm = priors._replace(relaxation=min(priors.relaxation, RELAXATION))
+    executor = graph_executor(graph, settings)
+    algorithm = BeliefPropagation(executor, calm, settings.seed, settings.anchored, start, relations)
+    belief = run(algorithm, max_iter=min(sweeps, settings.most_sweeps()), tol=settings.tol).state
+    return algorithm.learned(belief)
+
+
 def _learn_strength(counts: CSR, vectors: Float32, settings: TopicSettings, priors: Priors) -> float:
     """Return the strength in tokens, learned on documents that a shorter fit is made without."""
     rest, held_out = choose_held_out(counts.shape[0], settings.seed)
@@ -76,37 +111,30 @@ def _learn_strength(counts: CSR, vectors: Float32, settings: TopicSettings, prio
     graph, learned = build_graph(counts[rest]), _with_words(vectors[rest], counts[rest])
     near, of_held_out = nearest(vectors[rest], learned, same=True), nearest(vectors[held_out], learned)
     seen, hidden = completion(counts[held_out], settings.seed)
-    calm = priors._replace(relaxation=min(priors.relaxation, RELAXATION))
-    sweeps = min(SWEEPS, settings.most_sweeps())
 
     def fit(strength: float, start: Start) -> tuple[Float32, Float32]:
         """Return phi (W, K) and the proportions (D, K) of the documents learned from."""
-        relations, executor = Relations(near, strength), graph_executor(graph, settings)
-        algorithm = BeliefPropagation(
-            executor, calm, settings.seed, settings.anchored, start, relations if strength else None
-        )
-        found = algorithm.learned(run(algorithm, max_iter=sweeps, tol=settings.tol).state)
+        relations = Relations(near, strength) if strength else None
+        found = _short_fit(graph, settings, priors, relations, start, SWEEPS)
         raised = found.word_sums + priors.topic_word
         return np.ascontiguousarray(raised / raised.sum(0), dtype=np.float32), found.doc_topic
 
-    def predict(topics: tuple[Float32, Float32], strength: float) -> Float64:
+    def predict(phi: Float32) -> Float64:
         """Return (D,): the log likelihood of the hidden words of held-out documents, given those seen."""
-        phi, theta = topics
-        own_counts = Relations(of_held_out, strength).counts(theta)
-        return log_likelihoods(hidden, FoldIn(phi, calm.doc_topic).doc_topic(seen, own_counts), phi)
+        return log_likelihoods(hidden, FoldIn(phi, priors.doc_topic).doc_topic(seen), phi)
 
     start = _start(learned, counts[rest], settings, priors)
     tried = fit(_TRIED, start)
     of_others = of_held_out[np.random.default_rng(settings.seed).permutation(len(held_out))]
     found, others = (
-        _from_neighbours(counts[held_out], *tried, rows, calm) for rows in (of_held_out, of_others)
+        _from_neighbours(counts[held_out], *tried, rows, priors) for rows in (of_held_out, of_others)
     )
     if not _excess(found, others) > _CERTAIN:
         return 0.0
-    without = predict(fit(0.0, Start()), 0.0)
+    without = predict(fit(0.0, Start())[0])
     for strength in STRENGTHS:
-        topics = tried if strength == _TRIED else fit(strength, start)
-        if _excess(predict(topics, strength), without) > -_WORSE:
+        phi, _ = tried if strength == _TRIED else fit(strength, start)
+        if _excess(predict(phi), without) > -_WORSE:
             return strength
     return 0.0
 
