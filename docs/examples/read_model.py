@@ -15,7 +15,7 @@ def read_description(folder):
     """Return the content of model.json, its digest and those of all other files checked."""
     content = (folder / "model.json").read_bytes()
     description = json.loads(content)
-    if description["schema"] != 3:
+    if description["schema"] != 4:
         raise ValueError(f"{folder}: unknown schema {description['schema']}")
     own = re.search(rb'"digest":\s*"([0-9a-f]{64})"', content)
     check("model.json", content[: own.start(1)] + b"0" * 64 + content[own.end(1) :], own[1].decode())

@@ -197,7 +197,7 @@ DAMAGE: dict[str, tuple[Any, str]] = {
         "does not match its digest",
     ),
     "newer schema": (lambda p: _edit_json(p, "schema", 99), "newer tagtopics"),
-    "older schema": (lambda p: _edit_json(p, "schema", 2), "older tagtopics .schema 2.; fit the model again"),
+    "older schema": (lambda p: _edit_json(p, "schema", 3), "older tagtopics .schema 3.; fit the model again"),
     "no schema": (lambda p: _edit_json(p, "schema", None), "damaged"),
     "foreign class": (lambda p: _edit_json(p, "class", "os.system"), "unknown kind of model 'os.system'"),
     "foreign parameters": (lambda p: _edit_json(p, "parameters", {"__class__": "x"}), "damaged"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import log
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
@@ -158,21 +157,10 @@ def test_words_do_not_depend_on_threads_and_are_saved(
     assert again.top_words(30) == model.top_words(30)
 
 
-def test_a_model_without_chosen_words_lists_them_by_contribution(model: tt.TTM, tmp_path: Path) -> None:
-    with mock.patch("tagtopics.models.persistence.arrays_to_save", without_words):
-        model.save(tmp_path / "old.tt")
-    again = tt.load(tmp_path / "old.tt")
-    assert again.topic_words_ is None
-    expected = list_words(model.components_, model.topic_shares(), None, 10)
-    assert np.array_equal(again.listed_words(10), expected)
-    assert again.topic_names()
-    again.save(tmp_path / "new.tt")
-    assert tt.load(tmp_path / "new.tt").top_words(30) == again.top_words(30)
-
-
-def without_words(model: Any) -> dict[str, Any]:
-    """Return the arrays of a model as they were before lists of words were saved."""
-    return {name: array for name, array in arrays_to_save(model).items() if name != "topic_words_"}
+def test_a_model_without_words_of_topics_is_refused(model: tt.TTM) -> None:
+    arrays = {name: array for name, array in arrays_to_save(model).items() if name != "topic_words_"}
+    with pytest.raises(InputError, match="has no topic_words_"):
+        check_arrays(arrays, {"K": 4, "W": len(model.vocabulary_), "T": 3, "D": 400}, model)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ from tagtopics.models.saved_arrays import NAMES, arrays_of, arrays_to_save, chec
 from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.arrays import matrix_from, recommender_from, recommender_to_json
 
-FORMAT, SCHEMA = "tagtopics model", 3
+FORMAT, SCHEMA = "tagtopics model", 4
 """Mark and version of the layout; files of a newer version are refused."""
 
 NAMES_FILE = "names.tsv"
@@ -77,7 +77,7 @@ class Description(BaseModel):
     """The content of `model.json`."""
 
     format: Literal["tagtopics model"]
-    schema_: Literal[3] = Field(alias="schema")
+    schema_: Literal[4] = Field(alias="schema")
     save_id: str
     digest: str
     files: dict[str, str]
@@ -403,7 +403,6 @@ def _parts(description: Description, text: str, arrays: dict[str, Any], model: T
     T, W, K = sizes["T"], sizes["W"], model.count_topics(sizes["T"])
     check_arrays(arrays, sizes | {"K": K, "K + 1": K + 1}, model)
     parts = names | {name: arrays[name] for name in arrays_of(model)}
-    parts["topic_words_"] = arrays.get("topic_words_")
     recommender = recommender_from(description.recommender, arrays, W, K)
     parts |= {"recommender_": recommender, "visual_": None, "names_": None, "tag_words_": None}
     parts["vectors_"] = arrays.get("vectors_")

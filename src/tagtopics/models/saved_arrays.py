@@ -22,10 +22,17 @@ _ARRAYS: dict[str, tuple[str, ...]] = {
     "topic_sums_": ("K",),
     "tag_docs_": ("T",),
     "doc_topic_prior_": ("K",),
+    "topic_words_": ("K", "words listed"),
 }
 
 # Types of arrays; all others are of type float64.
-_DTYPES = {"components_": "f4", "doc_topic_": "f4", "doc_topic_prior_": "f4", "tag_docs_": "i8"}
+_DTYPES = {
+    "components_": "f4",
+    "doc_topic_": "f4",
+    "doc_topic_prior_": "f4",
+    "tag_docs_": "i8",
+    "topic_words_": "i4",
+}
 
 # Largest number in an array: more tokens than a model can be fitted to.
 _LARGEST = 1e15
@@ -48,8 +55,9 @@ def arrays_of(model: TopicModel) -> dict[str, tuple[str, ...]]:
 
 def arrays_to_save(model: TopicModel) -> dict[str, Any]:
     """Return all arrays of a model by name, those of its recommender, tag names and images included."""
-    arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in arrays_of(model)}
-    arrays["topic_words_"] = model.listed_words(CANDIDATES).astype(np.int32)
+    listed = {"topic_words_": model.listed_words(CANDIDATES).astype(np.int32)}
+    own = {name: getattr(model, name) for name in arrays_of(model)} | listed
+    arrays = {name: np.ascontiguousarray(value) for name, value in own.items()}
     arrays |= recommender_to_arrays(model.recommender_)
     named = model.names_ if model.recommender_ is not None else None
     arrays |= {} if named is None else layer_of("names_").names_to_arrays(named)
@@ -60,6 +68,7 @@ def arrays_to_save(model: TopicModel) -> dict[str, Any]:
 
 def check_arrays(arrays: dict[str, Any], sizes: dict[str, int], model: TopicModel) -> None:
     """Raise an `InputError` unless the model's own arrays have the sizes of its axes and possible numbers."""
+    sizes = sizes | {"words listed": min(CANDIDATES, sizes["W"])}
     for name, axes in arrays_of(model).items():
         if name not in arrays:
             raise InputError(f"arrays.safetensors has no {name}")
@@ -81,16 +90,6 @@ def check_arrays(arrays: dict[str, Any], sizes: dict[str, int], model: TopicMode
     prior = arrays["doc_topic_prior_"]
     if prior.size and not (prior.min() > 0 and prior.max() >= _LEAST_PRIOR):
         raise InputError("doc_topic_prior_ holds numbers that are not positive, or too small")
-    _check_words(arrays.get("topic_words_"), sizes["K"], sizes["W"])
-
-
-def _check_words(words: Any, K: int, W: int) -> None:
-    """Raise an `InputError` unless the words of topics are different columns; older models have none."""
-    if words is None:
-        return
-    shape = (K, min(CANDIDATES, W))
-    if words.shape != shape or words.dtype != np.int32:
-        raise InputError(f"topic_words_ is {words.dtype} {words.shape}, but should be int32 {shape}")
-    ordered = np.sort(words, axis=1)
-    if ((ordered < 0) | (ordered >= W)).any() or (np.diff(ordered) == 0).any():
+    words = np.sort(arrays["topic_words_"], axis=1)
+    if (words >= sizes["W"]).any() or (np.diff(words) == 0).any():
         raise InputError("topic_words_ is damaged: its rows are not numbers of different words")

@@ -66,7 +66,6 @@ def recommender_from(
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("the recommender's tag_names must be a list of strings")
     N, T = len(own["rows"]), len(names)
-    own.setdefault("inverse", _NONE)  # of an older model
     regression = _regression_from(description, own, T, n_topics)
     plain = TagRecommender(
         counts=matrix_from(own, "counts", (N, n_words)),
