@@ -123,7 +123,7 @@ class _Recommender:
             "step": step,
             "coefficients": _steps(of.coefficients[order], step) if step else None,
             "line": None if step else self._line,
-            "rows": of.rows[order].tolist() if self._line and not step else None,
+            "rows": of.rows[order].tolist(),
         }
 
 

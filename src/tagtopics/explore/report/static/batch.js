@@ -45,10 +45,10 @@ function textsOfCsv(content) {
 async function analysed(text) {
   try {
     if (!text.trim()) throw new Error("no text");
-    const { topics, recommended } = await answersFor(text.slice(0, 100_000), []);
+    const { topics, recommended, related } = await answersFor(text.slice(0, 100_000), []);
     const k = tellingTopics(Float64Array.from(topics.topics), 1)[0] ?? 0;
     const tags = recommended.failed ? [] : recommended.filter((row) => row.score >= bench.least).slice(0, 5);
-    return { topic: k, share: topics.topics[k], tags };
+    return { topic: k, share: topics.topics[k], tags, place: landing(documentsIn(related)) };
   } catch (error) {
     return { wrong: error.message, tags: [] };
   }
@@ -84,6 +84,7 @@ function batchCard() {
       state.textContent = `${whole(texts.length)} texts, from the column “${name}”.`;
       box.replaceChildren(
         action("Save as CSV", () => download("tags.csv", "text/csv", batchCsv(found)), { class: "action main" }),
+        placesFigure("Each text is at the weighted mean of its nearest documents.", [{ name: "texts", docs: [], places: found.flatMap((row) => (row.place ? [row.place] : [])) }], null),
         ...growing(found, batchRow, 20, "ul", "batch"),
       );
     } catch (error) {

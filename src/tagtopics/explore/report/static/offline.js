@@ -368,10 +368,10 @@ async function offlineAnswers(text) {
   if (refused) throw new Error(refused);
   const topics = foldIn(model, found.counts);
   /** @type {any} */
-  let recommended = { failed: "This file has no recommender." };
+  let [recommended, alike, likely] = [{ failed: "This file has no recommender." }, null, null];
   if (model.tags) {
-    const alike = similarities(model, found.counts, topics);
-    const likely = tagProbabilities(model, tagScores(model, alike));
+    alike = similarities(model, found.counts, topics);
+    likely = tagProbabilities(model, tagScores(model, alike));
     const best = topOf(likely, 30);
     const words = reasonsFor(model, found.counts, alike, best);
     recommended = best.map((t, i) => ({ tag: store.tags.names[model.tags.columns[t]], score: likely[t], words: words[i] }));
@@ -382,16 +382,25 @@ async function offlineAnswers(text) {
   });
   return {
     topics: { topics: [...topics], known_words: found.known, unknown_words: found.unknown },
-    related: relatedTo(topics, 8), explained: null, recommended, read: { text: found.text, spans },
+    related: relatedTo(model, topics, alike, likely), explained: null, recommended, read: { text: found.text, spans },
   };
 }
 
-function relatedTo(topics, n) {
+// Documents that probably share a tag, or whose words and topics are similar: as `TagRecommender.relate`.
+const SURE = 0.9; // largest probability of a tag here
+function relatedTo(model, topics, alike, likely) {
   const own = topics.map(Math.sqrt);
   const scores = Float32Array.from(store.documents.ids, (_, d) => {
     let sum = 0;
     for (let k = 0; k < store.K; k++) sum += own[k] * store.docRoots[d * store.K + k];
-    return Math.min(sum, 1);
+    return Math.min(sum, 1) * (alike ? model.settings.topicWeight : 1);
   });
-  return topOf(scores, n).map((d) => ({ row: store.documents.rows[d], score: scores[d] }));
+  const place = placeOf("row", store.documents.rows);
+  (alike || []).forEach((similarity, d) => {
+    const { starts, values } = model.tags.tags;
+    let missed = 1;
+    for (let p = starts[d]; p < starts[d + 1]; p++) missed *= 1 - Math.min(likely[values[p]], SURE);
+    if (place.has(model.tags.rows[d])) scores[place.get(model.tags.rows[d])] = 1 - missed * (1 - Math.max(similarity, 0));
+  });
+  return topOf(scores, LANDING).map((d) => ({ row: store.documents.rows[d], score: scores[d] }));
 }

@@ -218,29 +218,32 @@ function contour(values, n, level) {
 
 // Where documents are on the map, above a grey glow of all: layers { name, docs, hue } from back to front, dark without a hue.
 // The kind of a layer may be `outline`, instead of its documents, or `filled`, around them. Some topics have their names.
-// A click shows them on the front page, by the filter `query`.
+// Layers may have `places` instead of documents, and how far they `spread`. A click shows them on the front page, by the filter `query`.
 function placesFigure(question, layers, query, named = []) {
   const { x, y } = store.map;
   const { left, right, top, bottom } = extentOf(x, y);
   const [wide, high] = [right - left, bottom - top].map((side) => Math.max(side, 0.05));
   const scale = 300 / wide;
   store.greyGlow ||= glowOf({ x, y, n: x.length }, packedColour(0.6, 0.01, 265));
-  const dots = (docs) => docs.map((d) => `M${(6 + scale * (x[d] - left)).toFixed(1)} ${(6 + scale * (y[d] - top)).toFixed(1)}h0`).join("");
+  const [px, py] = [(v) => (6 + scale * (v - left)).toFixed(1), (v) => (6 + scale * (v - top)).toFixed(1)];
+  const placesIn = ({ docs, places }) => places || docs.map((d) => [x[d], y[d]]);
+  const dots = (layer) => placesIn(layer).map(([a, b]) => `M${px(a)} ${py(b)}h0`).join("");
   const rows = layers.flatMap(({ name, docs }) => docs.map((d) => documentItem(d, undefined, name)));
-  const size = (docs) => Math.min(Math.max(40 / Math.sqrt(docs.length + 1), 2.5), 7);
+  const size = (layer) => Math.min(Math.max(40 / Math.sqrt(placesIn(layer).length + 1), 2.5), layer.places ? 12 : 7);
   const foot = Math.ceil(12 + scale * high);
   const keys = layers.length > 1 ? layers : [];
   const own = ({ hue }) => ({ class: hue === undefined ? "ink" : null, vars: { "--hue": hue ?? 0 } });
   const key = (layer, i) => [
     s("path", { ...own(layer), "stroke-width": 9, d: `M12 ${foot + 8 + 20 * i}h0` }),
-    s("text", { x: 24, y: foot + 12 + 20 * i }, `${clamped(layer.name, 30)}: ${whole(layer.docs.length)}`),
+    s("text", { x: 24, y: foot + 12 + 20 * i }, `${clamped(layer.name, 30)}: ${whole(placesIn(layer).length)}`),
   ];
   const draw = () =>
     s("svg", { class: "places", viewBox: `0 0 312 ${foot + 20 * keys.length}`, role: "img", "aria-label": "Where they are on the map of documents" },
       s("image", { href: store.greyGlow, x: 6 - scale * (left + GLOW.pad), y: 6 - scale * (top + GLOW.pad), width: scale * (1 + 2 * GLOW.pad), height: scale * (1 + 2 * GLOW.pad) }),
       layers.map((layer) => [
         layer.kind && layer.docs.length > 2 ? s("path", { ...own(layer), class: `${own(layer).class || ""} ${layer.kind}`, d: outlineOf(layer.docs), transform: `translate(${6 - scale * (left + GLOW.pad)} ${6 - scale * (top + GLOW.pad)}) scale(${(scale * (1 + 2 * GLOW.pad)) / GRID})` }) : null,
-        layer.kind === "outline" ? null : s("path", { ...own(layer), "stroke-width": size(layer.docs), d: dots(layer.docs) }),
+        layer.kind === "outline" ? null : s("path", { ...own(layer), "stroke-width": size(layer), d: dots(layer) }),
+        layer.spread ? s("circle", { class: "halo", cx: px(layer.places[0][0]), cy: py(layer.places[0][1]), r: scale * layer.spread }) : null,
       ]),
       named.map((k) => s("text", { class: "named", x: Math.min(Math.max(6 + scale * (store.map.topics.x[k] - left), 50), 262), y: 6 + scale * (store.map.topics.y[k] - top), "text-anchor": "middle" }, clamped(topicName(k), 26))),
       keys.map(key),
@@ -248,6 +251,6 @@ function placesFigure(question, layers, query, named = []) {
   const { value, shown, ...columns } = DOCUMENT;
   return figure({
     title: "On the map", question, rows, columns: { ...columns, x: (row) => x[row.d], y: (row) => y[row.d], layer: shown },
-    mark: () => [draw(), h("p", {}, link(`#/?${new URLSearchParams(query)}`, {}, "Show them on the map →"))],
+    mark: () => [draw(), h("p", {}, query ? link(`#/?${new URLSearchParams(query)}`, {}, "Show them on the map →") : null)],
   });
 }

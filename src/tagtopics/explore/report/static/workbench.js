@@ -2,6 +2,7 @@
 const bench = { text: "", tags: [], refused: [], answers: null, kind: null, least: 0, undo: [], kept: [], read: false, asked: 0 };
 const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
 const MOST_PROPOSALS = 12;
+const LANDING = 15; // nearest documents, whose mean is the place of a text on the map
 
 const hasBench = () =>
   settings.live ? ["transform", "photograph"].some((kind) => settings.offers.includes(kind)) : settings.bench;
@@ -113,6 +114,11 @@ function textBench() {
     keepingFocus([chosen], drawChosen);
     ask();
   };
+  const example = async () => {
+    const found = await body(Math.floor(settings.bodies / 2));
+    area.value = bench.text = (found && found.t) || "";
+    again();
+  };
   const next = () => {
     const { text, tags, refused } = bench;
     if (text.trim()) bench.kept.push({ text, tags: namesOf(tags), refused: namesOf(refused) });
@@ -152,7 +158,7 @@ function textBench() {
       h("label", { for: "bench-text" }, "Text"),
       area,
       chosen,
-      h("div", { class: "row" }, action("Analyse", ask, { class: "action main" }), action("Keep it, next text", next)),
+      h("div", { class: "row" }, action("Analyse", ask, { class: "action main" }), action("Keep it, next text", next), settings.bodies ? action("Try an example", example) : null),
       done,
       wrong,
     ),
@@ -179,7 +185,7 @@ async function answersFor(text, tags) {
       : { failed: kind === "recommend" ? `${store.model} does not recommend.` : `${store.model} does not explain.` };
   const [topics, related, explained, recommended] = await Promise.all([
     asked("api/v1/transform", { documents }),
-    asked("api/v1/related", { documents, top: 8 }),
+    asked("api/v1/related", { documents, top: LANDING }),
     tags.length ? optional("explain", { documents }) : null,
     optional("recommend", { documents: [{ text }], top: 30 }),
   ]);
@@ -194,7 +200,8 @@ async function answersFor(text, tags) {
 
 function benchResult(again) {
   const { topics, related, explained, recommended } = bench.answers;
-  const place = placeOf("row", store.documents.rows);
+  const near = documentsIn(related);
+  const [x, y, spread] = landing(near);
   const reading = h("section", { class: "card reading", "aria-label": "Text by tag" });
   if (explained) coloured(reading, bodyOf(explained), numbersOfTags(explained.tags));
   return [
@@ -209,11 +216,27 @@ function benchResult(again) {
       ),
       h("div", {}, card("Recommended tags", "Percentage: how probable the tag is. Below it: the words of the text that speak for it.", proposals(recommended, again)), exportCard()),
     ),
-    documentFigure({
-      title: "Related documents", question: "Documents of the collection with similar topics.", axis: "Overlap of topics",
-      rows: related.map((row) => documentItem(place.get(row.row), row.score, percent(row.score))),
-    }),
+    h("div", { class: "split wide-left" },
+      documentFigure({
+        title: "Related documents", question: "Documents that probably share a tag, or whose words and topics are similar.", axis: "How related",
+        rows: near.map(({ d, score }) => documentItem(d, score, percent(score))),
+      }),
+      near.length
+        ? placesFigure(`The text is at the weighted mean of its ${plural(near.length, "nearest document")}; the circle shows how far they spread.`, [
+            { name: "nearest documents", docs: near.map(({ d }) => d), hue: 255 }, { name: "the text", docs: [], places: [[x, y]], spread },
+          ], null)
+        : null,
+    ),
   ];
+}
+
+const documentsIn = (related) => related.map(({ row, score }) => ({ d: placeOf("row", store.documents.rows).get(row), score })).filter(({ d }) => d !== undefined);
+// Where a text lands: the weighted mean of the places of its nearest documents, and how far from it they are.
+function landing(near) {
+  const all = near.reduce((sum, { score }) => sum + score, 0);
+  const mean = (value) => near.reduce((sum, { d, score }) => sum + score * value(d), 0) / all;
+  const [x, y] = [mean((d) => store.map.x[d]), mean((d) => store.map.y[d])];
+  return [x, y, Math.sqrt(mean((d) => (store.map.x[d] - x) ** 2 + (store.map.y[d] - y) ** 2))];
 }
 
 // An explanation from the server as a stored body. Its spans are in code points; the page uses UTF-16 units.
