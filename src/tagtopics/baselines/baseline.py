@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,15 @@ from tagtopics.models.base import TopicModel
 from tagtopics.models.topics import Run, run_algorithm
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Baseline(TopicModel):
-    """Base of the baselines; subclasses define `_algorithm`."""
+    """Base of the baselines; subclasses define `_algorithm`, and add their parameters to these."""
 
-    max_iter: int
-    doc_topic_prior: float
-    topic_word_prior: float
+    doc_topic_prior: float = 0.1
+    topic_word_prior: float = 0.05
+    max_iter: int = 200
+    random_state: Any = None
+    n_jobs: int | None = None
 
     def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
         """Return the algorithm that `fit` iterates."""

@@ -6,7 +6,7 @@ result is the mean over the last sweeps, because a single sample is noisy (decis
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
@@ -177,31 +177,16 @@ def token_offsets(graph: FactorGraph) -> Int64:
     return edges[graph.doc_edges].astype(np.int64)
 
 
+@dataclass(eq=False, repr=False)
 class GibbsModel(Baseline):
     """The parameters that all models with a Gibbs sampler share; see `ATM`."""
 
     _sampler: ClassVar[type[GibbsSampling]] = GibbsSampling
 
-    def __init__(
-        self,
-        n_topics: int = 20,
-        *,
-        doc_topic_prior: float = 0.1,
-        topic_word_prior: float = 0.05,
-        max_iter: int = 200,
-        averaged_share: float = AVERAGED,
-        init: str = "anchors",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_topics = n_topics
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.max_iter = max_iter
-        self.averaged_share = averaged_share
-        self.init = init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_topics: int = 20
+    _: KW_ONLY
+    averaged_share: float = AVERAGED
+    init: str = "anchors"
 
     def _algorithm(self, corpus: Corpus, links: Links | None = None) -> TopicAlgorithm[Any]:
         return self._sampler(

@@ -28,6 +28,7 @@ from tagtopics.tag_prior.mixture_loops import first_claims
 MOST_CELLS = 400_000_000  # largest number of words times topics: the topics of a model are a dense matrix
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LabeledLDA(Baseline):
     """Labelled LDA (Ramage et al. 2009) by belief propagation confined to each document's tags.
 
@@ -54,24 +55,8 @@ class LabeledLDA(Baseline):
         tag_docs_: (T,) number of training documents with words that carry each tag.
     """
 
-    def __init__(
-        self,
-        *,
-        n_common_topics: int = 0,
-        doc_topic_prior: float = 0.1,
-        topic_word_prior: float = 0.05,
-        max_iter: int = 200,
-        tol: float = 2e-3,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_common_topics = n_common_topics
-        self.doc_topic_prior = doc_topic_prior
-        self.topic_word_prior = topic_word_prior
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_common_topics: int = 0
+    tol: float = 2e-3
 
     def tag_scores(self, X: Any) -> Float32:
         """Return (D, T): the share of each document that each tag accounts for, to rank tags by.

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float64
-from tagtopics.baselines.gibbs import AVERAGED, GibbsModel, Links
+from tagtopics.baselines.gibbs import GibbsModel, Links
 from tagtopics.bp.loop import TopicAlgorithm
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RTM(GibbsModel):
     """Relational topic model (Chang and Blei 2010) with the exponential link function.
 
@@ -48,32 +50,8 @@ class RTM(GibbsModel):
         "tag_sums_": ("T", "K"), "tag_squares_": ("T", "K"), "link_probabilities_": ("K + 1",),
     }  # fmt: skip
 
-    def __init__(
-        self,
-        n_topics: int = 20,
-        *,
-        links_per_tag: int | None = 10,
-        negative_ratio: float = 1.0,
-        doc_topic_prior: float = 0.1,
-        topic_word_prior: float = 0.05,
-        max_iter: int = 200,
-        averaged_share: float = AVERAGED,
-        init: str = "anchors",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            n_topics,
-            doc_topic_prior=doc_topic_prior,
-            topic_word_prior=topic_word_prior,
-            max_iter=max_iter,
-            averaged_share=averaged_share,
-            init=init,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.links_per_tag = links_per_tag
-        self.negative_ratio = negative_ratio
+    links_per_tag: int | None = 10
+    negative_ratio: float = 1.0
 
     def _algorithm(self, corpus: Corpus, links: Links | None = None) -> TopicAlgorithm[Any]:
         if self.links_per_tag is not None:
