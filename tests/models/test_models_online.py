@@ -62,12 +62,11 @@ def test_one_batch_is_a_fit(estimator: Any, planted: SyntheticCorpus) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("n_jobs", [2, 3, 8])
-def test_equal_batches_give_equal_bits(estimator: Any, n_jobs: int, planted: SyntheticCorpus) -> None:
+def test_equal_batches_give_equal_bits(estimator: Any, planted: SyntheticCorpus) -> None:
     """At any number of threads, and whether partial_fit cuts the batches or the caller does."""
     corpus = planted.corpus
     expected = estimator(6, max_iter=10, random_state=0, n_jobs=1).partial_fit(corpus, batch_size=400)
-    found = estimator(6, max_iter=10, random_state=0, n_jobs=n_jobs)
+    found = estimator(6, max_iter=10, random_state=0, n_jobs=3)
     for first in (0, 400):  # the last 200 documents are half a batch, so they are a batch of their own
         found.partial_fit(corpus.select(np.arange(first, first + 400)))
     assert_same(found.partial_fit(corpus.select(np.arange(800, 1000))), expected)
@@ -110,7 +109,7 @@ def test_nothing_is_lost(estimator: Any, planted: SyntheticCorpus) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_one_pass_finds_planted_topics_and_predicts_as_well(estimator: Any, seed: int) -> None:
     truth = tt.make_tagged_corpus(n_docs=1500, seed=seed)
     train, test = truth.corpus.select(np.arange(1200)), truth.corpus.select(np.arange(1200, 1500))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,17 @@ def matched(truth: Floats, found: Any) -> tuple[Floats, npt.NDArray[np.int64]]:
     return cosine[rows, columns], columns
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("estimator", [tt.LDA(12), tt.MarkovTTM(12)], ids=["LDA", "MarkovTTM"])
-def test_planted_topics_are_found(estimator: Any, seed: int) -> None:
+@lru_cache
+def fitted(kind: type, seed: int) -> tuple[SyntheticCorpus, Any]:
+    """Return a planted corpus and a model of it, once for all tests; none may change them."""
     truth = tt.make_tagged_corpus(seed=seed)
-    model = clone(estimator).set_params(random_state=seed).fit_topics(truth.corpus)
+    return truth, kind(12, random_state=seed).fit_topics(truth.corpus)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", [tt.LDA, tt.MarkovTTM])
+def test_planted_topics_are_found(kind: type, seed: int) -> None:
+    truth, model = fitted(kind, seed)
     cosines, _ = matched(truth.topics, model.components_)
     ordinary = np.setdiff1d(np.arange(12), [group.topic for group in truth.groups])
     assert cosines.mean() > 0.95
@@ -68,8 +75,7 @@ def test_planted_credits_are_found(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_group_of_tags_means_more_than_its_parts(seed: int) -> None:
     """The joint topic is what the three tags share, not what any of them, or all mixed, stand for."""
-    truth = tt.make_tagged_corpus(seed=seed)
-    model = tt.MarkovTTM(12, random_state=seed).fit_topics(truth.corpus)
+    truth, model = fitted(tt.MarkovTTM, seed)
     _, topic_of = matched(truth.topics, model.components_)
     names = truth.corpus.tag_names
     for group in truth.groups:
@@ -130,7 +136,7 @@ def test_equal_seeds_give_equal_bits(estimator: Any, planted: SyntheticCorpus) -
 
     expected = fit(1)
     components, proportions = expected.components_.copy(), expected.transform(corpus)
-    for n_jobs in (1, 2, 3, 8, 8):
+    for n_jobs in (2, 3, 8):
         model = fit(n_jobs)
         np.testing.assert_array_equal(model.components_, components, err_msg=f"{n_jobs} threads")
         np.testing.assert_array_equal(model.transform(corpus), proportions)
@@ -180,7 +186,9 @@ def test_visual_words_are_predicted_better_if_few_of_their_tokens_are_excluded(d
     corpus = tt.read_corpus(folder)
     train, test = corpus.select(np.arange(0, 2400, 2)), corpus.select(np.arange(1, 801, 2))
     ours, papers = (
-        tt.LDA(30, preset=tt.Preset(own_tokens=tokens), random_state=0).fit_topics(train).perplexity(test)
+        tt.LDA(30, preset=tt.Preset(own_tokens=tokens, word_exponent=1.0), random_state=0, max_iter=50)
+        .fit_topics(train)
+        .perplexity(test)
         for tokens in (32.0, 1e6)
     )
     assert ours < 0.985 * papers

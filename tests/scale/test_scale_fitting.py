@@ -59,7 +59,7 @@ class Quit(Callback[Any]):
 
 
 @pytest.mark.parametrize("memory", ["lean", "stored"])
-@pytest.mark.parametrize(("n_jobs", "many"), [(1, 50_000), (2, 50_000), (5, 50_000), (2, 0)])
+@pytest.mark.parametrize(("n_jobs", "many"), [(1, 50_000), (5, 50_000), (2, 0)])
 def test_shards_give_the_bits_of_memory(
     corpus: Corpus,
     shards: ShardFolder,
