@@ -15,6 +15,7 @@ from tagtopics.analysis.audit.duplicates import weighted_words
 from tagtopics.analysis.audit.margins import _both_sorts, _curved_margins, margins_of, observed_odds
 from tagtopics.analysis.audit.names import name_words, namesakes
 from tagtopics.analysis.audit.taggings import (
+    _NOVEL,
     Taggings,
     _batches,
     _best_entries,
@@ -240,20 +241,59 @@ def test_a_tag_whose_name_is_in_the_text_is_not_doubtful(rare_headings: tt.Corpu
 
 
 def test_few_documents_give_no_high_score(taggings: Taggings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the same signals, a tag on two documents gets half the score of one on thousands.
-
-    If too few of its taggings can be expected to be wrong, it gets a hundredth of that.
-    """
+    """A tagging may be the first of its sort: the odds of an error are at most s (n + 1) / c."""
 
     def scores(n: float) -> Any:
         return doubtful_taggings(taggings._replace(n_others=np.full(len(taggings.docs), n))).scores
 
-    many = scores(1e6)
-    assert many[0] > 0.6
-    for share, factor in ((1.0, 1.0), (0.001, 0.01)):
+    assert scores(1e6)[0] > 0.5
+    for share in (0.1, 0.001):
         monkeypatch.setattr("tagtopics.analysis.audit.taggings._wrong_share", lambda *_, s=share: s)
-        at_all = scores(1e6)
-        assert scores(1.0) == pytest.approx(at_all / 2 * factor, rel=1e-5)
+        many, odds = scores(1e6), 2 * share / _NOVEL
+        assert scores(1.0).max() < odds / (1 + odds) < 0.81
+        assert scores(1.0) == pytest.approx(1 / (1 / many + _NOVEL / (2 * share)), rel=1e-4)
+
+
+def test_where_the_data_allow_no_errors_scores_are_low(
+    taggings: Taggings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_all = doubtful_taggings(taggings)
+    monkeypatch.setattr("tagtopics.analysis.audit.taggings._wrong_share", lambda *_: 1e-5)
+    clean = doubtful_taggings(taggings)
+    assert at_all.scores[0] > 0.3
+    assert clean.scores[0] < 0.1
+
+
+def test_taggings_are_compared_with_the_sort_of_errors_that_the_data_allow(
+    taggings: Taggings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Random taggings have all tags equally often, or tags by frequency; a larger share decides."""
+    found = {}
+    for shares in ((0.05, 0.01), (0.01, 0.05)):
+        given = iter(shares)
+        monkeypatch.setattr("tagtopics.analysis.audit.taggings._wrong_share", lambda *_, g=given: next(g))
+        found[shares] = doubtful_taggings(taggings)
+    monkeypatch.setattr("tagtopics.analysis.audit.taggings._wrong_share", lambda *_: 0.05)
+    for drawn, other in zip((taggings.random, taggings.frequent), found.values(), strict=True):
+        alone = doubtful_taggings(taggings._replace(random=drawn, frequent=drawn))
+        assert (alone.scores == other.scores).all()
+        assert (alone.docs == other.docs).all()
+    assert (found[0.05, 0.01].docs != found[0.01, 0.05].docs).any()
+
+
+def test_random_taggings_of_the_second_sort_have_tags_by_frequency() -> None:
+    often = np.arange(400) < 360
+    tags = sp.csr_array(np.column_stack([often, ~often]).astype(np.int8))
+    corpus = replace(
+        tt.load_dataset("docstrings").select(range(400)), tags=tags, tag_names=("often", "seldom")
+    )
+    model: Any = tt.TTM(4, random_state=0, max_iter=3).fit(corpus)
+    pairs = collected(corpus, model.recommender_, model.transform(corpus))
+    assert not (pairs.frequent & pairs.carried).any()
+    drawn = [np.bincount(pairs.tags[sort], minlength=2) for sort in (pairs.random, pairs.frequent)]
+    odds = [n[0] / 40 / (n[1] / 360) for n in drawn]  # of the documents that lack the tag
+    assert odds[0] < 2
+    assert odds[1] > 2 * odds[0]
 
 
 def test_tags_are_compared_with_the_others_of_their_document() -> None:

@@ -9,7 +9,7 @@ scores; nothing has to be known to be right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -37,9 +37,7 @@ _CANDIDATES = 20  # tags of a document that may be missing, by each of three sig
 _NEIGHBOURS = 50  # nearest documents that score a document, where not all are used
 _RANDOM = 3  # random taggings that are compared with each tagging of the collection
 _MOST_ERRORS = 0.1  # largest share of the taggings that may be wrong, and that may be missing: decision 270
-_LEAST_ERRORS = 0.05  # share of wrong taggings for scores, if the data allow fewer
-_EXPECTED, _UNNAMED = 0.016, 0.064  # wrong taggings to expect of a tag, and of one whose name no text has
-_LATER = 0.01  # factor of the scores of tags of which fewer are to be expected
+_NOVEL = 0.1  # right taggings unlike all others of their tag: this over the number of its documents
 _OTHERS = 0.1  # part of the mean margin of the document's other tags that is subtracted
 _SMALL_TABLE = 1 << 22  # documents times tags up to which all their products are computed, not only some
 
@@ -54,6 +52,7 @@ class Taggings(NamedTuple):
     tags: Int64  # (P,)
     carried: Bool  # (P,) whether the document has the tag
     random: Bool  # (P,) a tag drawn at random that the document does not have
+    frequent: Bool  # (P,) the same, tags drawn by the number of their documents
     candidate: Bool  # (P,) among the best tags of the document by some signal
     named: Bool  # (P,) the whole name of the tag is in the text, and says something
     n_others: Float64  # (P,) other documents with the tag
@@ -94,17 +93,17 @@ def collect_taggings(
         names,
         tags.nnz / max(np.count_nonzero(np.diff(tags.indptr)), 1),
     )
-    generator = np.random.default_rng(0)
+    generators = np.random.default_rng(0), np.random.default_rng(1)
     worded = np.flatnonzero(np.diff(counts.indptr) > 0)
     parts, n_done = [], 0
     for rows in _batches(worded, own, corpus.n_tags):
         scores = _leave_one_out(recommender, sp.csr_array(counts[rows]), doc_topic[rows], own[rows])
-        parts.append(_pairs_of(rows, scores, known, corpus, generator))
+        parts.append(_pairs_of(rows, scores, known, corpus, generators))
         n_done += len(rows)
         on_progress(n_done / len(worded))
     found = Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
     on_progress(1.0)
-    some = np.flatnonzero((found.carried | found.random) & (found.n_others > 0))
+    some = np.flatnonzero((found.carried | found.random | found.frequent) & (found.n_others > 0))
     docs, tags = found.docs[some], found.tags[some]
     words, theta = weighted_words(corpus), doc_topic.astype(np.float64)
     in_texts = np.bincount(names.present.indices, minlength=len(names.stems)) > 0
@@ -122,30 +121,36 @@ def collect_taggings(
 def doubtful_taggings(taggings: Taggings) -> Scored:
     """Return the taggings of the collection by how much each looks like a random one: a rank, no probability.
 
-    With f the density of signals of the taggings and r that of random ones, a share s of wrong taggings makes
-    the probability s r / f. Logistic regressions rank the taggings, compared with the other tags of the
-    document; the ratio is that observed at a rank, and s is the largest share that the data allow, up to a
-    tenth. The score is this times n / (n + 1): if n other documents have the tag, the next one is unlike all
-    of them with probability 1 / (n + 1), by the rule of succession. Tags of which too few wrong taggings are
-    to be expected, s (n + 1), come last: decision 270. Left out are tags without other documents, of which
-    nothing is known, and those whose name is in the text.
+    With R the ratio of the densities of signals of random taggings and of all, and s the share of wrong ones,
+    a tagging is wrong with odds s R. Random taggings are drawn from all pairs, or tags by frequency; the sort
+    counts of which the data allow a larger share, and this is s. A right tagging may also look random, as the
+    first of its sort: the less likely, the more other documents, n, have the tag. With this, the score is
+    s R / (s R + 1 + c R / (n + 1)): decision 270. Left out are tags without other documents, of which nothing
+    is known, and those whose name is in the text.
     """
-    judged, random = (part & (taggings.n_others > 0) for part in (taggings.carried, taggings.random))
-    used = judged | random
-    if not judged.any() or not random.any():
+    judged = taggings.carried & (taggings.n_others > 0)
+    drawn = [sort & (taggings.n_others > 0) for sort in (taggings.random, taggings.frequent)]
+    if not judged.any() or not all(sort.any() for sort in drawn):
         return _sort_by_score(taggings, judged, *np.zeros((2, judged.sum())))
-    random, known = random[used], judged[used]
+    share, ratio, margin = max((_compare(taggings, judged, sort) for sort in drawn), key=lambda one: one[0])
+    scores = share * ratio / (share * ratio + 1 + _NOVEL * ratio / (taggings.n_others[judged] + 1))
+    listed = ~taggings.named[judged]
+    judged[judged] = listed
+    return _sort_by_score(taggings, judged, scores[listed], margin[listed])
+
+
+def _compare(taggings: Taggings, judged: Bool, drawn: Bool) -> tuple[float, Float64, Float64]:
+    """Return the largest share of taggings that may be as those drawn, and the ratio and margin of each.
+
+    Logistic regressions rank the taggings, compared with the other tags of the document; the ratio of
+    densities is that observed at a rank.
+    """
+    used = judged | drawn
+    random, known = drawn[used], judged[used]
     margin = margins_of(taggings.signals[used][:, _DOUBT], random)
     margin -= _OTHERS * _others_of_document(taggings.docs[used], margin, known)
-    odds = observed_odds(margin, random, margin[known])
-    ratio = odds * known.sum() / random.sum()
-    share = _wrong_share(margin[known], margin[random])
-    listed, n = ~taggings.named[judged], taggings.n_others[judged]
-    expected = np.where(taggings.signals[judged, -1] > 0, _EXPECTED, _UNNAMED)
-    factor = n / (n + 1) * np.where(share * (n + 1) >= expected, 1, _LATER)
-    judged[judged] = listed
-    ratio = ratio * max(share, _LEAST_ERRORS)
-    return _sort_by_score(taggings, judged, ratio[listed], margin[known][listed], factor[listed])
+    ratio = observed_odds(margin, random, margin[known]) * known.sum() / random.sum()
+    return _wrong_share(margin[known], margin[random]), ratio, margin[known]
 
 
 @single_thread()
@@ -164,7 +169,8 @@ def missing_taggings(taggings: Taggings) -> Scored:
     margin = margins_of(taggings.signals[used][:, _OMISSION], carried)
     share = _omitted_share(margin[carried], margin[~carried])
     odds = observed_odds(margin, carried, margin[~carried])
-    return _sort_by_score(taggings, absent, share / (1 - share) * odds, margin[~carried])
+    ratio = share / (1 - share) * odds
+    return _sort_by_score(taggings, absent, ratio / (1 + ratio**4) ** 0.25, margin[~carried])
 
 
 def _others_of_document(docs: Int64, margins: Float64, carried: Bool) -> Float64:
@@ -194,15 +200,9 @@ def _omitted_share(carried: Float64, absent: Float64) -> float:
     return float(min(((gone + 1.0) / (gone + there + 2.0)).min(), _MOST_ERRORS))
 
 
-def _sort_by_score(
-    taggings: Taggings, chosen: Bool, ratios: Float64, margins: Float64, factors: Float64 | float = 1.0
-) -> Scored:
-    """Return the taggings chosen by score: factor times what is close to the ratio but below 1.
-
-    Equal ones are sorted by margin; if that is equal, too, the order of the taggings decides.
-    """
+def _sort_by_score(taggings: Taggings, chosen: Bool, scores: Float64, margins: Float64) -> Scored:
+    """Return the taggings chosen by score; equal ones by margin, and then in the order of the taggings."""
     docs, tags = taggings.docs[chosen], taggings.tags[chosen]
-    scores = factors * ratios / (1 + ratios**4) ** 0.25
     by_margin = np.argsort(-margins, kind="stable")
     order = by_margin[np.argsort(-scores[by_margin], kind="stable")]  # fast, as scores rise with margins
     return Scored(tags[order], scores[order], docs=docs[order])
@@ -257,7 +257,7 @@ def _leave_one_out(recommender: TagRecommender, counts: CSR, doc_topic: Float32,
 
 
 def _pairs_of(
-    rows: Int64, scores: _Scores, known: _Counts, corpus: Corpus, generator: np.random.Generator
+    rows: Int64, scores: _Scores, known: _Counts, corpus: Corpus, generators: Sequence[np.random.Generator]
 ) -> Taggings:
     """Return the taggings of some documents that any question is about, without `_closeness`.
 
@@ -270,11 +270,16 @@ def _pairs_of(
     name_shares.sort_indices()
     own = entry_keys(tags)
     n_random = _RANDOM * (len(own) or round(len(rows) * known.usual))
-    random = np.unique(generator.integers(0, max(len(rows) * T, 1), n_random))
-    random = random[~find_keys(random, own)[0]]
+    random = generators[0].integers(0, max(len(rows) * T, 1), n_random)
+    frequent = generators[1].integers(0, max(len(rows), 1), n_random) * T
+    if known.tags.nnz:
+        frequent += generators[1].choice(known.tags.indices, n_random)
+    random, frequent = (np.setdiff1d(drawn, own) for drawn in (random, frequent))
     best = [scores.best, *(_best_entries(table) for table in (cooccurrence, name_shares))]
-    pairs = np.unique(np.concatenate([own, random, *best]))
-    carried, drawn, candidate = (np.isin(pairs, keys) for keys in (own, random, np.concatenate(best)))
+    pairs = np.unique(np.concatenate([own, random, frequent, *best]))
+    carried, drawn, likely, candidate = (
+        np.isin(pairs, keys) for keys in (own, random, frequent, np.concatenate(best))
+    )
     d, t = np.divmod(pairs, T)
     others = known.n_docs[t] - carried
     score, rarity = scores.at(pairs, carried), np.log((others + 0.5) / corpus.n_docs)
@@ -289,7 +294,7 @@ def _pairs_of(
         np.zeros((len(d), _N_CLOSENESS)),
     ])  # fmt: skip
     named = (name > 0.999) & known.names.telling[t]
-    return Taggings(rows[d], t, carried, drawn, candidate, named, others, signals)
+    return Taggings(rows[d], t, carried, drawn, likely, candidate, named, others, signals)
 
 
 def _cooccurrence(tags: CSR, known: _Counts) -> list[CSR]:
