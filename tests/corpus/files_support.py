@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -273,6 +274,69 @@ def _vault(place: Path) -> Path:
     return place / "vault"
 
 
+def _sqlite(place: Path) -> Path:
+    with sqlite3.connect(place / "a.sqlite") as connection:
+        _frame().to_sql("papers", connection, index=False)
+        connection.execute("CREATE TABLE other (n INTEGER)")
+    connection.close()
+    return place / "a.sqlite"
+
+
+def _one_table(place: Path) -> Path:
+    with sqlite3.connect(place / "a.db") as connection:
+        _frame().to_sql("papers", connection, index=False)
+    connection.close()
+    return place / "a.db"
+
+
+ZOTERO = """
+CREATE TABLE itemTypes (itemTypeID INTEGER PRIMARY KEY, typeName TEXT);
+CREATE TABLE items (itemID INTEGER PRIMARY KEY, itemTypeID INT, key TEXT);
+CREATE TABLE fields (fieldID INTEGER PRIMARY KEY, fieldName TEXT);
+CREATE TABLE itemDataValues (valueID INTEGER PRIMARY KEY, value TEXT);
+CREATE TABLE itemData (itemID INT, fieldID INT, valueID INT);
+CREATE TABLE creators (creatorID INTEGER PRIMARY KEY, firstName TEXT, lastName TEXT, fieldMode INT);
+CREATE TABLE itemCreators (itemID INT, creatorID INT, creatorTypeID INT, orderIndex INT);
+CREATE TABLE tags (tagID INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE itemTags (itemID INT, tagID INT, type INT);
+CREATE TABLE deletedItems (itemID INTEGER PRIMARY KEY);
+INSERT INTO itemTypes VALUES (1, 'journalArticle'), (2, 'note');
+INSERT INTO items VALUES (8, 2, 'NOTE'), (9, 1, 'GONE');
+INSERT INTO deletedItems VALUES (9);
+"""
+
+
+def _zotero(place: Path) -> Path:
+    with sqlite3.connect(place / "zotero.sqlite") as connection:
+        connection.executescript(ZOTERO)
+        names = {
+            "title": "title",
+            "abstract": "abstractNote",
+            "venue": "publicationTitle",
+            "date": "date",
+            "url": "url",
+        }
+        for at, name in enumerate(names.values()):
+            connection.execute("INSERT INTO fields VALUES (?, ?)", (at, name))
+        for item, row in enumerate(ROWS):
+            connection.execute("INSERT INTO items VALUES (?, 1, ?)", (item, row["id"]))
+            for at, name in enumerate(names):
+                value = f"{row['date']} {row['date']}" if name == "date" else row[name]
+                made = connection.execute("INSERT INTO itemDataValues (value) VALUES (?)", (value,)).lastrowid
+                connection.execute("INSERT INTO itemData VALUES (?, ?, ?)", (item, at, made))
+            for order, name in enumerate(row["author"]):
+                given, family = name.split()
+                made = connection.execute(
+                    "INSERT INTO creators (firstName, lastName) VALUES (?, ?)", (given, family)
+                ).lastrowid
+                connection.execute("INSERT INTO itemCreators VALUES (?, ?, 1, ?)", (item, made, order))
+            for word in row["keyword"]:
+                made = connection.execute("INSERT INTO tags (name) VALUES (?)", (word,)).lastrowid
+                connection.execute("INSERT INTO itemTags VALUES (?, ?, 0)", (item, made))
+    connection.close()
+    return place / "zotero.sqlite"
+
+
 def _pybtex(place: Path) -> Path:
     from pybtex.database import BibliographyData, Entry, Person
 
@@ -519,6 +583,9 @@ KINDS: dict[str, Kind] = {
         _json("a.json", lambda rows: {"total": 3, "records": rows}), FLAT, PLAIN
     ),
     "Parquet of pandas": Kind(_pandas("a.parquet", "to_parquet"), FLAT, PLAIN, suffix=".parquet"),
+    "SQLite, query": Kind(_sqlite, {**FLAT, "query": "SELECT * FROM papers"}, PLAIN, suffix=".sqlite"),
+    "SQLite, one table": Kind(_one_table, FLAT, PLAIN, notice="'papers'", suffix=".db"),
+    "Zotero": Kind(_zotero, suffix=".sqlite"),
     "BibTeX of pybtex": Kind(_pybtex, suffix=".bib"),
     "BibTeX of bibtexparser": Kind(_bibtexparser),
     "BibTeX with LaTeX": Kind(_latex, titles=("Bread in the Oven", *TITLES[1:])),

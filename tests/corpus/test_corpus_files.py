@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
+import sqlite3
 import warnings
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ from files_support import KINDS, ROWS, YEARS
 
 import tagtopics as tt
 from tagtopics.readers.bibliography import person_name, plain_latex
+from tagtopics.readers.sqlite_files import read_sqlite
 
 pytestmark = pytest.mark.usefixtures("forked")
 
@@ -89,9 +93,97 @@ def test_unreadable_entries_are_left_out_and_repeated_keys_stay(tmp_path: Path) 
     assert corpus.n_docs >= 6
 
 
+def test_a_database_is_never_changed(tmp_path: Path) -> None:
+    path = KINDS["SQLite, query"].write(tmp_path)
+    before = path.read_bytes()
+    for query in ("DELETE FROM papers", "CREATE TABLE x (y)", "ATTACH 'o.db' AS o", "PRAGMA user_version=3",
+                  "SELECT load_extension('x')", "VACUUM", "SELECT 1; SELECT 2", "nonsense"):  # fmt: skip
+        with pytest.raises(tt.InputError, match=r"a\.sqlite: cannot be read as SQLite"):
+            read(path, {"query": query, "text": "abstract"})
+    endless = (
+        "WITH RECURSIVE n(abstract) AS (SELECT 'a' UNION ALL SELECT abstract || 'a' FROM n) SELECT * FROM n"
+    )
+    with pytest.raises(tt.InputError, match="expands to more than"):
+        read(path, {"query": endless, "text": "abstract"})
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.sqlite"]
+    with pytest.raises(tt.InputError, match="the tables are: other, papers"):
+        read(path, {"text": "abstract"})
+
+
+def _rows_of_papers(first: int, stop: int) -> list[tuple[str]]:
+    return [(f"bread wine number{i}",) for i in range(first, stop)]
+
+
+@pytest.mark.parametrize("locking", ["normal", "exclusive"])
+def test_rows_in_a_write_ahead_log_are_read(tmp_path: Path, locking: str) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as writer:
+        writer.execute(f"PRAGMA locking_mode = {locking}")
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("CREATE TABLE papers (abstract)")
+        writer.executemany("INSERT INTO papers VALUES (?)", _rows_of_papers(0, 5))
+        writer.commit()
+        if locking == "normal":
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        writer.executemany("INSERT INTO papers VALUES (?)", _rows_of_papers(5, 105))
+        writer.commit()
+        writer.executemany("INSERT INTO papers VALUES (?)", _rows_of_papers(105, 110))  # not committed
+        before = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir() if "shm" not in entry.name}
+        assert len(before["a.db-wal"]) > 0
+        assert tt.read_corpus(tmp_path / "a.db", text="abstract").n_docs == 105
+        after = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir() if "shm" not in entry.name}
+        assert after == before
+
+
+def test_items_in_the_write_ahead_log_of_zotero_are_read(tmp_path: Path) -> None:
+    path = KINDS["Zotero"].write(tmp_path)
+    n = tt.read_corpus(path).n_docs
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("DELETE FROM items WHERE itemID = 0")
+        writer.commit()
+        assert tt.read_corpus(path).n_docs == n - 1
+
+
+def test_rows_that_are_not_committed_are_not_read(tmp_path: Path) -> None:
+    """A large transaction writes to the file before it ends; a journal has what was there."""
+    with closing(sqlite3.connect(tmp_path / "a.db")) as writer:
+        writer.execute("CREATE TABLE papers (abstract)")
+        writer.executemany("INSERT INTO papers VALUES (?)", _rows_of_papers(0, 2_000))
+        writer.commit()
+        writer.execute("PRAGMA cache_size = 1")
+        writer.execute("UPDATE papers SET abstract = 'tram ' || abstract")
+        assert b"tram" in (tmp_path / "a.db").read_bytes()
+        corpus = tt.read_corpus(tmp_path / "a.db", text="abstract")
+        assert corpus.n_docs == 2_000
+        assert "tram" not in corpus.vocabulary
+
+
+def test_a_database_that_changes_all_the_time_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.db"
+    with closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        writer.execute("CREATE TABLE papers (abstract)")
+        writer.commit()
+        copy = shutil.copyfile
+
+        def write_and_copy(source: Path, target: Path) -> Path:
+            if source == path:
+                writer.executemany("INSERT INTO papers VALUES (?)", _rows_of_papers(0, 1))
+                writer.commit()
+            return copy(source, target)
+
+        monkeypatch.setattr(shutil, "copyfile", write_and_copy)
+        with pytest.raises(tt.InputError, match=r"a\.db: another program is writing it"):
+            read_sqlite(path)
+
+
 def test_options_that_do_not_fit_the_format(tmp_path: Path) -> None:
     path = KINDS["CSV"].write(tmp_path)
     for options, message in (
+        ({"query": "SELECT 1"}, "query is an option for sqlite, not for csv"),
         ({"delimiter": ";;"}, "delimiter: expected one character"),
         ({"encoding": "klingon"}, "encoding: unknown 'klingon'"),
         ({"encoding": "ascii"}, r"line 2: byte \d+ \(0xc3\) is not ascii"),
@@ -149,6 +241,7 @@ def _damaged(content: bytes, rng: np.random.Generator) -> list[bytes]:
         b"[" * 100_000,
         b'{"a": ',
         b"<!DOCTYPE html><html><body>404</body></html>\xff\xfe\xfd",
+        b"SQLite format 3\0" + noise,
     ]
 
 

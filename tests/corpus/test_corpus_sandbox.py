@@ -7,6 +7,7 @@ import gzip
 import json
 import os
 import socket
+import sqlite3
 import sys
 import zipfile
 import zlib
@@ -165,6 +166,39 @@ def test_repeated_rows_count(tmp_path: Path) -> None:
         )
     with pytest.raises(InputError, match=r"a\.ods: expands to more than 67,108,864 bytes"):
         read_corpus(tmp_path / "a.ods", text="bread")
+
+
+# --------------------------------------------------------------------------------------------- SQLite
+
+
+@forked
+@pytest.mark.parametrize(
+    ("column", "rows", "message"),
+    [
+        ("hex(zeroblob(40000000))", 1, "string or blob too big"),
+        ("hex(zeroblob(30000000))", 3, "expands to more than 67,108,864 bytes"),
+    ],
+)
+def test_computed_columns_are_bounded(tmp_path: Path, column: str, rows: int, message: str) -> None:
+    connection = sqlite3.connect(tmp_path / "a.db")
+    connection.execute(f"CREATE TABLE t (id INT, text TEXT GENERATED ALWAYS AS ({column}) VIRTUAL)")
+    connection.executemany("INSERT INTO t (id) VALUES (?)", [(row,) for row in range(rows)])
+    connection.commit()
+    connection.close()
+    with pytest.raises(InputError, match=message):
+        read_corpus(tmp_path / "a.db")
+
+
+@forked
+@limited
+def test_a_query_without_an_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "BASE_SECONDS", 1)
+    connection = sqlite3.connect(tmp_path / "a.db")
+    connection.execute("CREATE TABLE t (text TEXT)")
+    connection.close()
+    query = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) AS text FROM c"
+    with pytest.raises(InputError, match=r"a\.db: cannot be read as SQLite \(it takes more than 1 s"):
+        read_corpus(tmp_path / "a.db", query=query)
 
 
 # ------------------------------------------------------------------------------------------------ PDF

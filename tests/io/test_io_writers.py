@@ -52,6 +52,7 @@ KNOWN = {
     "scale/shard_executor.py": {"open_memmap", "rmtree", "unlink"},
     # Temporary folders of this process, the private cache of compiled code, the null device.
     "readers/mat.py": {"savez"},
+    "readers/sqlite_files.py": {"copyfile", "unlink"},
     "explore/server/engine.py": {"write_bytes"},
     "cli/app.py": {"open"},
     "datasets/commands.py": {"save"},  # a model

@@ -142,6 +142,7 @@ class ColumnOptions:
     )
     delimiter: str | None = _input("Separator between values of a line.", "detected", "CHAR")
     encoding: str | None = _input("Encoding of text files.", "detected", "NAME")
+    query: str | None = _input("SQL query for the documents of a SQLite database.", "the only table", "SQL")
     tag_separator: str | None = _input(
         "Separator between the tags of one cell.", "as in the fit, else ; or |, else ,", "TEXT"
     )

@@ -187,6 +187,7 @@ class ReadKeywords(TypedDict, total=False):
     format: str | None
     delimiter: str | None
     encoding: str | None
+    query: str | None
     columns: Columns | None
     visual: Any
 
@@ -197,6 +198,7 @@ class FileOptions:
 
     delimiter: str | None = None  # between the values of a line
     encoding: str | None = None  # of text
+    query: str | None = None  # to a database
     columns: Columns | None = None  # of an earlier file, for what is None here
 
 

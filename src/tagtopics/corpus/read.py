@@ -83,6 +83,7 @@ def read_corpus(
             JSON and XML, from its content.
         delimiter: what divides the values of a line of CSV; None to find out.
         encoding: of text files, such as cp1252; None for UTF-8, UTF-16 or Windows-1252, whichever fits.
+        query: the SQL query whose rows are the documents of an SQLite database; None for the only table.
         columns: the columns of an earlier table (`corpus.columns`, `model.columns_`) and what divided its
             tags; used for what is not named here.
         visual: for images, the `VisualVocabulary` of a model (`model.visual_`), or a new one that learns its
@@ -250,7 +251,7 @@ def _read_path(source: str | Path, options: ReadOptions) -> Documents:
             return documents
         formats = {"formats": {suffix: options.format}}
         return replace(documents, columns=documents.columns.model_copy(update=formats))
-    for name in ("delimiter", "encoding"):
+    for name in ("delimiter", "encoding", "query"):
         if getattr(options, name) is not None:
             raise InputError(f"{path}: {name} is not an option for {kind}; leave it out")
     read = FORMATS[kind].documents

@@ -1,4 +1,4 @@
-"""Readers of workbooks, folders of texts, bibliographies, library records, matrices, bookmarks and notes.
+"""Readers of workbooks, databases, text folders, bibliographies, library records, matrices, bookmarks, notes.
 
 Importing this package registers them.
 """
@@ -36,6 +36,10 @@ _read_workbook = sandboxed("tagtopics.readers.workbooks:read_workbook", "a workb
 register("xlsx", Format(table=_read_workbook, suffixes=_BOOKS))
 register("pdf", Format(table=sandboxed("tagtopics.readers.text_folders:read_pdf", "PDF"), suffixes=(".pdf",)))
 register("texts", Format(table=read_text_folder, options=_TEXT, holds=holds_texts))
+_DATABASES = (".sqlite", ".sqlite3", ".db")
+_read_sqlite = sandboxed("tagtopics.readers.sqlite_files:read_sqlite", "SQLite")
+register("sqlite", Format(table=_read_sqlite, suffixes=_DATABASES, options=("query",)))
+register("zotero", Format(table=sandboxed("tagtopics.readers.sqlite_files:read_zotero", "SQLite")))
 register("json", Format(table=read_json_table))
 register("bibtex", Format(table=read_bibtex, suffixes=(".bib", ".bibtex"), options=_TEXT))
 register("ris", Format(table=read_ris, suffixes=(".ris",), options=_TEXT))

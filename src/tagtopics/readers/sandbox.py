@@ -124,10 +124,14 @@ def read_in_sandbox(function: str, what: str, path: Path, *given: str, size: int
 
 
 def sandboxed(function: str, what: str) -> Callable[[Path, FileOptions], Table]:
-    """Return a reader of tables that runs a function from a path to a table, `MODULE:NAME`, in a process."""
+    """Return a reader of tables that runs a function, `MODULE:NAME`, in a process.
+
+    The function takes a path, and the query if there is one, and returns a table.
+    """
 
     def read(path: Path, options: FileOptions) -> Table:
-        parts = read_in_sandbox("tagtopics.readers.sandbox:parts_of_table", what, path, function, str(path))
+        given = [function, str(path), *([] if options.query is None else [options.query])]
+        parts = read_in_sandbox("tagtopics.readers.sandbox:parts_of_table", what, path, *given)
         roles = None if parts["roles"] is None else Columns.model_validate(parts["roles"])
         return Table(**parts | {"roles": roles})
 
@@ -137,9 +141,9 @@ def sandboxed(function: str, what: str) -> Callable[[Path, FileOptions], Table]:
 # ------------------------------------------------------------------------------------ the other process
 
 
-def parts_of_table(function: str, path: str) -> dict[str, Any]:
+def parts_of_table(function: str, path: str, *query: str) -> dict[str, Any]:
     """Return the parts of the table that a function reads."""
-    table: Table = _find(function)(Path(path))
+    table: Table = _find(function)(Path(path), *query)
     return vars(table) | {"roles": table.roles and table.roles.model_dump(mode="json")}
 
 

@@ -25,7 +25,7 @@ from tagtopics.errors import InputError
 
 LAYERS = ("tagtopics.readers", "tagtopics.images.folder")  # they register formats when they are imported
 SAMPLE = 200_000  # characters of the first rows of a table
-_FILE_OPTIONS = ("delimiter", "encoding")
+_FILE_OPTIONS = ("delimiter", "query", "encoding")
 
 # Yields the wanted columns of a file in tables of about N characters, its third argument.
 Stream = Callable[[Path, Collection[str], float, Watch | None, FileOptions], Iterator[Table]]
