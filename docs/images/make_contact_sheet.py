@@ -8,9 +8,10 @@ A model is fitted to 300 scenes; ten new scenes get the tags it recommends, each
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from PIL import Image, ImageDraw, ImageFont
-from scenes import make_scenes
+from scenes import make_scenes, write_scenes
 
 import tagtopics as tt
 from tagtopics.explore.record.heat_maps import TagMaps, recommended_tags, tag_maps
@@ -37,13 +38,9 @@ def write_sheet(sheet: Sequence[TagMaps], path: str | Path) -> None:
     canvas.save(path, optimize=True)
 
 
-scenes = make_scenes(300)
-visual = tt.VisualVocabulary(random_state=0)
-counts = visual.fit_transform([scene.pixels for scene in scenes])
-model = tt.TTM(n_topics=24, random_state=0).fit(
-    tt.read_corpus(counts, tags=[list(scene.tags) for scene in scenes])
-)
-model.visual_ = visual
+with TemporaryDirectory() as folder:
+    write_scenes(folder, make_scenes(300))
+    model = tt.TTM(n_topics=24, random_state=0).fit(tt.read_corpus(folder))
 sheet = []
 for scene in make_scenes(10, seed=2026):
     tags = recommended_tags(model, scene.pixels)
