@@ -47,12 +47,6 @@ class Unusual(str):
     """A notice of what the user may not expect: it is a warning, too."""
 
 
-def warn_unusual(notices: Iterable[str]) -> None:
-    """Give one warning of the unusual notices, if there are any."""
-    if unusual := [line for line in notices if isinstance(line, Unusual)]:
-        warn("; ".join(unusual))
-
-
 def one_line(error: BaseException) -> str:
     """Return the message of an error as one line of at most 300 characters, to quote in another message.
 

@@ -45,7 +45,7 @@ from tagtopics.corpus.formats.tables import (
 from tagtopics.corpus.recipe import TextRecipe, language_notices
 from tagtopics.corpus.tags import tags_of_file
 from tagtopics.corpus.text import HTML_REMOVED, TermCounter, learn, plain_texts
-from tagtopics.errors import InputError, Unusual, warn_unusual
+from tagtopics.errors import InputError, Unusual, warn
 
 
 def read_corpus(
@@ -106,7 +106,8 @@ def read_corpus(
         documents = documents.with_notices(language_notices(documents.texts or (), given.recipe))
     begin("Counting words")
     corpus = _with_notices(documents, *assemble(documents, given), given)
-    warn_unusual(corpus.notices)
+    if unusual := [line for line in corpus.notices if isinstance(line, Unusual)]:
+        warn("; ".join(unusual))
     return corpus
 
 

@@ -28,7 +28,7 @@ from tagtopics.corpus.cells import (
 from tagtopics.corpus.core import document_number, tag_matrix
 from tagtopics.corpus.formats.tables import frame_of, is_numeric
 from tagtopics.corpus.formats.text_files import name_lines
-from tagtopics.errors import InputError, warn, warn_unusual
+from tagtopics.errors import InputError, Unusual, warn
 
 MOST_KINDS = 8  # with more different kinds than this, tags count as having none
 
@@ -103,13 +103,14 @@ def is_indicator(y: Any) -> bool:
 
 def _tags_of_columns(frame: Any) -> TagLists:
     """Return the tags of all columns of a table; their kinds are the names of the columns."""
-    columns, notices = list[TagLists](), list[str]()
+    columns, unusual = list[TagLists](), list[str]()
     for name in frame.columns:
         cells = frame[name].to_list()
         style = TagStyle.of(cells)
         columns.append(read_tags(cells, style=style, kind=name))
-        notices += style.notices(name)
-    warn_unusual(notices)
+        unusual += [line for line in style.notices(name) if isinstance(line, Unusual)]
+    if unusual:
+        warn("; ".join(unusual))
     return [list(chain.from_iterable(of_doc)) for of_doc in zip(*columns, strict=True)]
 
 
