@@ -22,12 +22,7 @@ from tagtopics.explore import ReportOptions, write_report
 
 pytest_plugins = ("explore_fixtures",)
 
-VIEWS = {
-    "desktop-light": ((1440, 900), "light"),
-    "desktop-dark": ((1440, 900), "dark"),
-    "phone-light": ((390, 844), "light"),
-    "phone-dark": ((390, 844), "dark"),
-}
+VIEWS = {"desktop": (1440, 900), "phone": (390, 844)}
 Pixels = npt.NDArray[np.int64]
 NAMES = """kind => [...document.querySelectorAll(`.terrain .name${kind}:not([hidden])`)].map(node => {
   const [own, all] = [node, document.querySelector('.terrain')].map(one => one.getBoundingClientRect());
@@ -58,7 +53,7 @@ def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """A report of a real collection, with dates."""
     corpus = request.param(request.getfixturevalue("data_directory") if request.param is reuters else None)
     corpus = replace(corpus, dates=tuple(str(2010 + d % 9) for d in range(corpus.n_docs)))
-    path = tmp_path_factory.mktemp("looks") / "report.html"
+    path = tmp_path_factory.mktemp(request.param.__name__) / "report.html"
     model = tt.TTM(n_topics=20, random_state=0, max_iter=15).fit_topics(corpus)
     write_report(model, path, corpus=corpus, options=ReportOptions(title="Looks"))
     return path.as_uri()
@@ -66,8 +61,9 @@ def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(params=VIEWS)
 def view(browser: Any, address: str, request: pytest.FixtureRequest) -> Iterator[Watched]:
-    """The report in windows of two sizes and both themes."""
-    (width, height), theme = VIEWS[request.param]
+    """The report in windows of two sizes; one collection is dark on a desktop, the other on a phone."""
+    (width, height), is_phone = VIEWS[request.param], request.param == "phone"
+    theme = "dark" if is_phone != ("reuters" in address) else "light"
     watched = Watched(browser, address, viewport={"width": width, "height": height}, color_scheme=theme)
     yield watched
     assert watched.faults == []
