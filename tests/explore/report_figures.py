@@ -19,6 +19,7 @@ from tagtopics.explore.report.prepare import (
     LEAST_SHARE,
     TOPIC_TAGS,
     WORD_TOPICS,
+    chances,
     divided,
     known_words,
     lengths,
@@ -168,13 +169,15 @@ def _tag_pages(data: TopicData) -> Iterator[tuple[str, dict[str, Any]]]:
     matrix = data.tag_matrix
     by_tag = matrix.T.tocsr()
     roots = np.sqrt(tags.profiles)
-    kinds = kind_numbers(tags.names)
+    kinds, by_kind = kind_numbers(tags.names), chances(data)
     for start in range(0, len(tags.names), _ROWS):
         stop = min(start + _ROWS, len(tags.names))
         best, scores = _most_alike(roots, start, stop, kinds)
         both = (by_tag[start:stop] @ matrix).tocsr()
         for t in range(start, stop):
-            near = zip(best[t - start].tolist(), scores[t - start].tolist(), strict=True)
+            chance = by_kind.get(kind_of(tags.names[t]), by_kind[""])
+            alike = (scores[t - start].astype(np.float64) - chance) / (1 - chance)
+            near = zip(best[t - start].tolist(), alike.tolist(), strict=True)
             words, tokens = rows[t]
             yield (
                 address("tag", tags.names[t]),

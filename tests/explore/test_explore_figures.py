@@ -141,8 +141,10 @@ def test_topics(shown: Shown) -> None:
         for name, p in page["documents"]:
             assert p == pytest.approx(shown.theta[shown.doc[name], k], abs=1e-5)
         assert len(page["documents"]) == min(200, int((shown.theta[:, k] >= 0.05).sum()))
-        common = [np.sqrt(shown.phi[k] * shown.phi[j]).sum() for j, _ in page["near"]]
-        assert np.allclose([p for _, p in page["near"]], common, atol=1e-4)
+        common = np.array([np.sqrt(shown.phi[k] * shown.phi[j]).sum() for j, _ in page["near"]])
+        pairs = [np.sqrt(a * b).sum() for a, b in combinations(shown.phi, 2)]
+        scaled = np.maximum((common - np.mean(pairs)) / (1 - np.mean(pairs)), 0)
+        assert np.allclose([p for _, p in page["near"]], scaled, atol=1e-4)
 
 
 def test_words(shown: Shown) -> None:
@@ -164,6 +166,7 @@ def test_tags(shown: Shown) -> None:
         for name, n, _, credits in shown.pages[_document(shown, d)]["words"]:
             credited[shown.has[d], shown.word[name]] += n * np.array(credits)
     roots = np.sqrt(shown.profiles)
+    kinds = np.array([name.partition(":")[0] if ":" in name else "" for name in shown.tag])
     for (name,), page in shown.of("tag"):
         t = shown.tag[name]
         assert page["documents"] == shown.has[:, t].sum()
@@ -171,12 +174,18 @@ def test_tags(shown: Shown) -> None:
             assert p == pytest.approx(shown.profiles[t, k], abs=1e-5)
         for word, n in page["words"]:
             assert n == pytest.approx(credited[t, shown.word[word]], rel=0.01, abs=0.01)
+            by_chance = credited[t].sum() * shown.counts[:, shown.word[word]].sum() / shown.counts.sum()
+            assert n > 0.99 * by_chance
         same = np.array([other.split(":")[0] == name.split(":")[0] or ":" not in name for other in shown.tag])
         same[t] = False
-        best = np.sort((roots @ roots[t])[same])[::-1][:8]
+        own = roots[kinds == kinds[t]] if len(set(kinds)) <= 8 else roots
+        chance = (own @ own.T)[~np.eye(len(own), dtype=bool)].mean()
+        best = ((roots @ roots[t])[same] - chance) / (1 - chance)  # 0: as two tags of the kind in the mean
+        best = np.sort(best[best > 0])[::-1][:8]
         assert [p for _, p in page["alike"]] == pytest.approx(best, abs=1e-4)
         for other, p in page["alike"]:
-            assert p == pytest.approx(roots[t] @ roots[shown.tag[other]], abs=1e-4)
+            alike = roots[t] @ roots[shown.tag[other]]
+            assert p == pytest.approx((alike - chance) / (1 - chance), abs=1e-4)
         together = shown.has[shown.has[:, t]].sum(0)
         together[t] = 0
         often = [np.sort(together * mask)[::-1][:8].tolist() for mask in (same, ~same)]
@@ -292,9 +301,15 @@ def test_pages_show_the_numbers_of_topics_and_words(shown: Shown, page: Watched)
         assert f"{figures['tokens']:,.0f} time" in text
         assert f"{figures['documents']:,} document" in text
         rows = page.page.evaluate(_BARS, "Topics")
-        expected = [p for _, p in figures["topics"]] + ([figures["rest"]] if figures["rest"] >= 1e-4 else [])
+        known = shown.phi[:, shown.word[unquote(address.rsplit("/", 1)[1])]] * shown.share
+        known /= known.sum()
+        order = sorted(
+            figures["topics"], key=lambda row: -row[1] * np.log(known[row[0]] / shown.share[row[0]])
+        )
+        expected = [p for _, p in order] + ([figures["rest"]] if figures["rest"] >= 1e-4 else [])
         assert len(rows) == len(expected)
-        assert all(_same(text, p) for (_, text), p in zip(rows, expected, strict=True))
+        if not shown.model.background_topics().any():
+            assert all(_same(text, p) for (_, text), p in zip(rows, expected, strict=True))
 
 
 def test_pages_show_the_numbers_of_tags_and_groups(shown: Shown, page: Watched) -> None:
@@ -308,11 +323,15 @@ def test_pages_show_the_numbers_of_tags_and_groups(shown: Shown, page: Watched) 
             (own < 0.03) | (lift < 1.2) | shown.model.background_topics(), 0, own * np.log(lift)
         )
         expected = [k for k in np.argsort(-weight)[:2] if weight[k] > 1e-3]
-        said = [float(x) for x in re.findall(r"×([\d.]+)", lead)]
+        said = [float(x) for x in re.findall(r"([\d.]+) times as much", lead)]
         assert said[: len(expected)] == pytest.approx(lift[expected], rel=0.05, abs=0.06)
         assert all(shown.model.topic_names()[k] in lead for k in expected)
-        topics = page.page.evaluate(_BARS, "Topics")
-        assert all(_same(text, p) for (_, text), (_, p) in zip(topics, figures["topics"], strict=True))
+        topics = [text for _, text in page.page.evaluate(_BARS, "Topics")]
+        more = (own >= 0.01) & (lift > 1) & ~shown.model.background_topics()
+        order = [k for k in np.argsort(-own * np.log(lift), kind="stable") if more[k]]
+        assert len(topics) == len(order)
+        for text, k in zip(topics, order, strict=True):
+            assert _same(text.split("%")[0] + "%", own[k])
         words = [text for _, text in page.page.evaluate(_BARS, "Credited words")]
         assert len(words) == len(figures["words"])
         for text, n in zip(words, sorted((n for _, n in figures["words"]), reverse=True), strict=True):

@@ -91,9 +91,10 @@ def test_topics_of_what_passes_are_those_that_it_has_more_of(
     share = tokens @ data.documents.topics[has].astype(float) / tokens.sum()
     lift = share / data.topic_share
     order = np.argsort(-share * np.log(lift))
-    rows = page.locator(".side .topics li").all()
+    order = order[(lift > 1)[order]]
+    rows = page.locator(".side .bars[aria-label=Topics] > li").all()
     assert [int(row.locator(".badge").inner_text()) for row in rows] == order.tolist()
     for row, k in zip(rows, order, strict=True):
         shown, times = row.locator(".figure").inner_text().split("×")
         assert float(times) == pytest.approx(lift[k], abs=0.06)
-        assert float(shown.rstrip(" %\n")) == pytest.approx(100 * share[k], rel=0.05)
+        assert float(shown.rstrip("\u00a0%\n")) == pytest.approx(100 * share[k], rel=0.05)

@@ -138,8 +138,8 @@ def test_no_line_passes_through_a_name(browser: Any, address: str) -> None:
 def test_all_topics_are_named_on_a_desktop(browser: Any, address: str) -> None:
     watched = Watched(browser, address, viewport={"width": 1440, "height": 900})
     page = opened(watched, "#/")
-    topics = page.locator(".side .topics > li").count()
-    grey = page.locator(".side .topics .badge.plain").count()
+    topics = page.locator(".side .bars[aria-label='Topics by share'] > li").count()
+    grey = page.locator(".side .bars[aria-label='Topics by share'] .badge.plain").count()
     assert topics == 20
     assert len(page.evaluate(NAMES, ".topic")) >= topics - grey
     watched.close()

@@ -286,7 +286,7 @@ def test_small_charts_have_axes_and_bands(watched: Watched, titled: TopicData) -
     assert charts
     for chart in charts:
         assert [text for text in chart["ticks"] if "%" not in text] == ["2010", "2013"]
-        assert chart["ticks"][0] == "0 %"
+        assert chart["ticks"][0] == "0\u00a0%"
         n = len(chart["line"])
         upper, lower = chart["band"][:n], chart["band"][n:][::-1]
         for above, at, below in zip(upper, chart["line"], lower, strict=True):

@@ -127,14 +127,14 @@ def test_the_address_holds_the_view_of_the_map(watched: Watched) -> None:
 
 def test_links_between_pages_keep_the_filter(watched: Watched) -> None:
     page = watched.open("#/?tag=place%3Asea&words=salt")
-    pages = page.locator("#pages")
-    for name, place in (("Documents", "#/documents?"), ("Time", "#/time?"), ("Overview", "#/?")):
+    pages = page.locator("header")
+    for name, place in (("Read", "#/documents?"), ("Atlas", "#/?"), ("Time", "#/time?"), ("Map", "#/?")):
         pages.get_by_role("link", name=name, exact=True).click()
         wait_for_place(page, place)
         wait_until(page, "() => document.querySelectorAll('.filterbar .chosen li').length === 2")
     page.get_by_role("button", name="Remove words").click()
     wait_until(page, "() => document.querySelectorAll('.filterbar .chosen li').length === 1")
-    assert "words" not in pages.get_by_role("link", name="Documents", exact=True).get_attribute("href")
+    assert "words" not in pages.get_by_role("link", name="Read", exact=True).get_attribute("href")
 
 
 def test_the_focus_stays_in_the_filter(watched: Watched) -> None:
@@ -156,7 +156,7 @@ def test_the_focus_stays_in_the_filter(watched: Watched) -> None:
 
 
 def _percent(text: str) -> list[float]:
-    return [float(part.replace("<", "").rstrip(" %")) / 100 for part in text.split(" → ")]
+    return [float(part.replace("<", "").rstrip("\u00a0%")) / 100 for part in text.split(" → ")]
 
 
 def test_time_answers_to_the_filter(watched: Watched, data: TopicData) -> None:

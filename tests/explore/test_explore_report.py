@@ -186,8 +186,8 @@ def test_a_little_room_lists_some_documents(data: TopicData) -> None:
 def test_the_perplexity_of_a_report_is_called_that_of_training(data: TopicData) -> None:
     assert "training_perplexity" in data.facts
     assert "perplexity" not in data.facts
-    script = (Path(html_report.__file__).parent / "static" / "overview.js").read_text(encoding="utf-8")
-    assert '"training perplexity"' in script
+    script = (Path(html_report.__file__).parent / "static" / "about.js").read_text(encoding="utf-8")
+    assert '"Perplexity of training documents"' in script
 
 
 def test_equal_records_give_equal_bytes(data: TopicData) -> None:

@@ -1,4 +1,4 @@
-"""Ten tasks of a newcomer, each done in a real browser in at most four clicks."""
+"""Ten tasks of a newcomer, each done in a real browser in at most three clicks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = Names(
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
-def test_task_takes_at_most_four_clicks(watched: Watched, task: Task) -> None:
+def test_task_takes_at_most_three_clicks(watched: Watched, task: Task) -> None:
     hand = Hand(watched.open(), NAMES)
     wait_for_map(hand.page)
     task.do(hand)

@@ -22,7 +22,7 @@ test("the largest values come first, the first of equals first", () => {
 });
 
 test("numbers are written with few digits", () => {
-  assert.deepEqual([0, 0.0042, 0.0123, 0.0999, 0.5].map(percent), ["0 %", "0.42 %", "1.2 %", "10 %", "50 %"]);
+  assert.deepEqual([0, 0.0042, 0.0123, 0.0999, 0.5].map(percent), ["0\u00a0%", "0.42\u00a0%", "1.2\u00a0%", "10\u00a0%", "50\u00a0%"]);
   assert.equal(whole(12345.6), "12,346");
   assert.deepEqual([1.26, 12.6].map(times), ["×1.3", "×13"]);
 });

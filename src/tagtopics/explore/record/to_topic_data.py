@@ -122,28 +122,31 @@ def _tag_table(model: TopicModel, credited: CSR, weights: Float64) -> TagTable:
     means = np.where(totals > 0, means / np.maximum(totals, 1e-300), 1.0 / K)
     named = {} if model.names_ is None else model.names_.thesaurus.labels(model.tag_names_)
     labels = tuple(map(named.get, model.tag_names_))
-    best = _telling_words(credited, weights / max(weights.sum(), 1e-300))
+    best, sizes = _telling_words(credited, weights / max(weights.sum(), 1e-300))
     return TagTable(
         names=tuple(model.tag_names_),
         n_docs=n_docs,
         profiles=means.astype(np.float32),
-        word_offsets=np.cumsum([0, *np.minimum(np.diff(credited.indptr), WORDS_OF_A_TAG)], dtype=np.int64),
+        word_offsets=np.cumsum([0, *sizes], dtype=np.int64),
         word_index=credited.indices[best].astype(np.int32),
         word_credit=credited.data[best].astype(np.float32),
+        tokens=np.asarray(credited.sum(1), dtype=np.float64).ravel(),
         labels=labels if any(labels) else None,
     )
 
 
-def _telling_words(credited: CSR, probability: Float64) -> Int64:
-    """Return where the words that tell most about each tag are in the credits, CSR (T, W), tag by tag.
+def _telling_words(credited: CSR, probability: Float64) -> tuple[Int64, Int64]:
+    """Return where the words that tell most about each tag are in the credits, CSR (T, W), and their numbers.
 
-    The words of a tag are ordered by their share of the divergence from all words.
+    The words of a tag are ordered by their share of the divergence from all words. Those with less credit
+    than their share of all words are left out.
     """
     offsets, tokens = credited.indptr.astype(np.int64), np.maximum(credited.data, 1e-300)
     total, expected = np.log(np.maximum(credited.sum(1), 1e-300)), np.log(np.maximum(probability, 1e-300))
     lift = np.log(tokens) - np.repeat(total, np.diff(offsets)) - expected[credited.indices]
     best = largest_of_rows(offsets, tokens * lift, WORDS_OF_A_TAG)
-    return np.asarray(best[best >= 0])
+    kept = (best >= 0) & (lift[best] > 0) if len(lift) else best >= 0
+    return np.asarray(best[kept]), np.asarray(kept.sum(1), dtype=np.int64)
 
 
 def normalised_text(text: str, recipe: TextRecipe) -> str:

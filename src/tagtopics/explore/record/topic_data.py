@@ -19,7 +19,7 @@ from tagtopics.models.naming import distinguishing_topics, typical_tags
 from tagtopics.models.topic_words import list_words
 
 ANY_WORDS = TextRecipe(min_length=1, stop_words=None, min_df=1)  # for texts whose own recipe is unknown
-VERSION = 6  # of the layout of the record
+VERSION = 7  # of the layout of the record
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -32,6 +32,7 @@ class TagTable:
     word_offsets: Int64  # (T + 1,) where the words of each tag begin in `word_index` and `word_credit`
     word_index: Int32  # the words credited to the tag that distinguish it, most distinctive first
     word_credit: Float32  # number of tokens of each credited to the tag
+    tokens: Float64  # (T,) number of all tokens credited to each tag
     labels: tuple[str | None, ...] | None = None  # as people read them, if names are identifiers
 
     def joint(self, tags: Sequence[int]) -> Float64:
@@ -170,6 +171,7 @@ class TopicData:
             "background must have one entry a topic": self.background.shape == (K,),
             "words must match topic_word": len(self.words) == W and self.word_tokens.shape == (W,),
             "tag profiles must be tags x topics": tags.profiles.shape == (T, K),
+            "tokens must have one entry a tag": tags.tokens.shape == (T,),
             "labels must have one entry a tag": tags.labels is None or len(tags.labels) == T,
             "document topics must be documents x topics": docs.topics.shape == (D, K),
             "texts, titles, dates and urls must have one entry a document": all(

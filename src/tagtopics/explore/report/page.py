@@ -21,7 +21,7 @@ LEVEL = 5  # of compression; 6 saves 1 % of the bytes and takes half as long aga
 _SCRIPTS = (
     "dom", "address", "data", "charts", "widgets", "search", "filter", "points", "colours", "labels",
     "map",
-    "findings", "overview", "topic", "tag", "compare", "document", "time", "names", "about", "figure", "view",
+    "findings", "overview", "entity", "compare", "document", "time", "names", "about", "figure", "view",
     "network", "solver", "offline", "workbench", "batch", "app",
 )  # fmt: skip
 _FIRST_LETTER = 35

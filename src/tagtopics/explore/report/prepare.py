@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
@@ -106,12 +107,29 @@ def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
 def near_topics(data: TopicData) -> tuple[Int64, Float64]:
     """Return (K, n): the topics whose words are most similar to those of each, and by how much.
 
-    The similarity is the Bhattacharyya coefficient: 1 for equal topics, 0 for topics without a common word.
+    The similarity is the Bhattacharyya coefficient, scaled so that two topics have 0 in the mean and equal
+    ones 1; less than the mean is 0.
     """
-    alike = 1.0 - topic_distances(data.topic_word) ** 2
+    chance = mean_overlap(np.sqrt(data.topic_word.astype(np.float64)))
+    alike = np.maximum((1.0 - topic_distances(data.topic_word) ** 2 - chance) / (1.0 - chance), 0.0)
     np.fill_diagonal(alike, -1.0)
     near = np.argsort(-alike, axis=1, kind="stable")[:, : min(NEAR_TOPICS, data.n_topics - 1)]
     return near, np.take_along_axis(alike, near, 1)
+
+
+def mean_overlap(roots: Float64) -> float:
+    """Return the mean Bhattacharyya coefficient of two different rows, which are roots of distributions."""
+    n = len(roots)
+    square = (roots**2).sum()
+    return float(((roots.sum(0) ** 2).sum() - square) / max(n * (n - 1), 1)) if n > 1 else 0.0
+
+
+def chances(data: TopicData) -> dict[str, float]:
+    """Return the mean Bhattacharyya coefficient of the topics of two tags of each kind; of all tags as ""."""
+    roots = np.sqrt(data.tags.profiles.astype(np.float64))
+    kinds = np.array([kind_of(name) for name in data.tags.names], dtype=object)
+    each = {kind: mean_overlap(roots[kinds == kind]) for kind in dict.fromkeys(kinds)}
+    return {"": mean_overlap(roots)} | (each if len(each) <= MOST_KINDS else {})
 
 
 def word_topics(data: TopicData, words: Int64) -> Float64:
@@ -172,6 +190,8 @@ def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
     tags, (kept, sizes) = data.tags, shown_words(data)
     return {
         "names": list(tags.names),
+        "tokens": short_floats(tags.tokens),
+        "chance": chances(data),
         "labels": None if tags.labels is None else list(tags.labels),
         "documents": tags.n_docs.tolist(),
         "profiles": root_planes(tags.profiles, LEAST_SHARE),

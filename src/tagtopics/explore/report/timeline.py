@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
-from tagtopics._typing import Int64
+from tagtopics._typing import Float64, Int64
+from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.explore.record.topic_data import DocumentTable, TagTable, TopicData
 from tagtopics.explore.report.page import rounded
 
 _DATE = re.compile(r"\s*([0-9]{4})(?:-([0-9]{2}))?")
 _YEAR = re.compile("year:([1-9][0-9]{3})")
 _LEAST_DOCS = 10  # fewest documents of a tag with a trend; `static/time.js` has the same
+_FREQUENT, _MOST_OF = 0.005, 0.8  # of all documents: with a tag whose mix is held fixed; with any of them
 _LARGE, _EXPECTED = 0.05, 5  # share of documents of a large tag; its documents in a period, by that share
 
 
@@ -66,24 +69,86 @@ def _years_of_tags(table: DocumentTable, tags: TagTable) -> Int64:
 def time_of(data: TopicData) -> dict[str, Any] | None:
     """Return documents and mean topic shares of every period, and tags by half; None without time.
 
-    `late` is the first period of the later half, and `tags` has for tags of enough documents, other than
-    years, the documents in both halves. The page finds trends in them.
+    `margins` are half the 95 % intervals of the means, None for a single document. `late` is the first
+    period of the later half, and `tags` has for tags of enough documents, other than years, the documents in
+    both halves. The page finds trends in them. `held` has the same with the mix of tags held fixed.
     """
     found = periods_of(data)
     if found is None:
         return None
     names, period = found
-    known = np.flatnonzero(period >= 0)
-    by_period = sp.csr_array((np.ones(len(known)), (period[known], known)), shape=(len(names), len(period)))
-    n_docs = np.bincount(period[known], minlength=len(names))
-    shares = (by_period @ data.documents.topics.astype(np.float64)) / n_docs[:, None]
+    n_docs = np.bincount(period[period >= 0], minlength=len(names))
     late = later_half(n_docs)
     return {
         "periods": list(names),
         "documents": n_docs.tolist(),
-        "shares": [rounded(row) for row in shares],
+        **_means(data, period),
         "late": late,
         "tags": _tags_by_half(data, period, late),
+        "missing": [[t, gaps] for t, gaps in missing_periods(data).items()],
+        "held": [one for own in _kinds(data) if (one := _held(data, period, own))],
+    }
+
+
+def _means(data: TopicData, period: Int64) -> dict[str, Any]:
+    """Return the mean topic shares of every period and half their 95 % intervals; None for one document."""
+    known = np.flatnonzero(period >= 0)
+    by_period = sp.csr_array((np.ones(len(known)), (period[known], known)))
+    n_docs, topics = (
+        by_period.sum(1)[:, np.newaxis],
+        data.documents.topics[: by_period.shape[1]].astype(np.float64),
+    )
+    mean = (by_period @ topics) / n_docs
+    variance = np.maximum((by_period @ topics**2) / n_docs - mean**2, 0) / np.maximum(n_docs - 1, 1)
+    return _intervals(mean, variance, n_docs.ravel())
+
+
+def _intervals(mean: Float64, variance: Float64, n_docs: Int64) -> dict[str, Any]:
+    margin = 1.96 * np.sqrt(variance)
+    return {
+        "shares": [rounded(row) for row in mean],
+        "margins": [rounded(row) if n > 1 else None for row, n in zip(margin, n_docs, strict=True)],
+    }
+
+
+def _kinds(data: TopicData) -> list[list[int]]:
+    """Return the frequent tags of each kind, without years; none if there are too many kinds."""
+    kinds: dict[str, list[int]] = {}
+    least = _FREQUENT * len(data.documents.ids)
+    for t, name in enumerate(data.tags.names):
+        if data.tags.n_docs[t] >= least and not year_of(name):
+            kinds.setdefault(kind_of(name), []).append(t)
+    return list(kinds.values()) if len(kinds) <= MOST_KINDS else []
+
+
+def _held(data: TopicData, period: Int64, tags: list[int]) -> dict[str, Any] | None:
+    """Return the topic shares of every period with the mix of some tags held fixed, such as venues.
+
+    The share of a topic in a document is taken as the sum of a part of its period and a part of its tag
+    (least squares; a document with n of the tags has 1/n of each part). A period is then given all tags as
+    often as all documents have them, also those that it lacks. Intervals are robust to unequal variances
+    (HC1). None if fewer than four fifths of the documents have such tags, or periods have no tags in common.
+    """
+    has, n_periods = sp.csr_array(data.tag_matrix[:, tags], dtype=np.float64), period.max() + 1
+    docs = np.flatnonzero((period >= 0) & (has.sum(1) > 0))
+    member = has[docs] / has[docs].sum(1)[:, np.newaxis]
+    when = sp.csr_array(np.eye(n_periods)[period[docs]])
+    design = sp.csr_array(sp.hstack([when, member]))
+    products = (design.T @ design).toarray()
+    if len(tags) < 2 or len(docs) < _MOST_OF * (period >= 0).sum() or connected_components(products)[0] > 1:
+        return None
+    mix = np.tile(member.sum(0) / len(docs), (n_periods, 1))
+    weights = design @ np.linalg.pinv(products, hermitian=True) @ np.hstack([np.eye(n_periods), mix]).T
+    topics = data.documents.topics[docs].astype(np.float64)
+    left = topics - design @ (np.linalg.pinv(products, hermitian=True) @ (design.T @ topics))
+    n_free = len(docs) - design.shape[1] + 1
+    variance = (weights**2).T @ left**2 * len(docs) / max(n_free, 1)
+    n_docs = np.bincount(period[docs], minlength=n_periods)
+    return {
+        "kind": kind_of(data.tags.names[tags[0]]),
+        "tags": tags,
+        "documents": n_docs.tolist(),
+        **_intervals(np.maximum(weights.T @ topics, 0), variance, n_docs),
     }
 
 

@@ -22,7 +22,7 @@ function aboutPage() {
     : null;
   const left = sizes.documents - settings.bodies;
   return [
-    hero(null, "How to read this", lead("Where the numbers come from, what they mean, and how far you can trust them.")),
+    hero("Trust", "How to read this", lead("Where the numbers come from, what they mean, and how far you can trust them.")),
     h("div", { class: "split" },
       h("div", {},
         factsFigure("Data", null, [

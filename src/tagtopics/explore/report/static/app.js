@@ -1,18 +1,22 @@
 // Routing, search, theme, keyboard.
-const PAGES = [
-  ["", "Overview"],
-  ["topics", "Topics"],
-  ["tags", "Tags"],
-  ["groups", "Tag groups"],
-  ["network", "Network"],
-  ["documents", "Documents"],
-  ["time", "Time"],
-  ["about", "How to read"],
+// Four places, each with its pages; the first that there is opens the place. A page without content is not offered.
+/** @type {[string, string[][]][]} */
+const PLACES = [
+  ["Atlas", [["", "Map"], ["topics", "Topics"], ["tags", "Tags"], ["time", "Time"]]],
+  ["Compare", [["groups", "Tags together"], ["network", "Network"]]],
+  ["Read", [["documents", "Documents"]]],
+  ["Trust", [["about", "How to read"]]],
 ];
-if (hasBench()) PAGES.push(["workbench", "Workbench"]);
-const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "" };
+const BUTTONS = hasBench() ? [["workbench", "Try a text"]] : [];
+const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "documents" };
 /** @type {(parts: string[]) => string} */
 const ownerOf = ([name, rest]) => (name === "tags" && rest ? "groups" : (OWNERS[name] ?? name));
+/** @param {string[]} page */
+function isOffered([name]) {
+  if (name === "time") return Boolean(store.time);
+  if (name === "tags") return store.tags.names.length > 0;
+  return !["groups", "network"].includes(name) || store.tags.names.length > 1;
+}
 
 // Pages by name. `rest` is not decoded: a plus in a name is encoded, one between names is not.
 const ROUTES = {
@@ -61,17 +65,21 @@ function decoded(part) {
 // Pages that answer to the filter: links between them keep it.
 const FILTERED = ["", "documents", "time"];
 function navigation() {
-  const parts = location.hash.replace(/^#\/?/, "").split("?")[0].split("/");
-  const current = ownerOf(parts);
+  const current = ownerOf(location.hash.replace(/^#\/?/, "").split("?")[0].split("/"));
   const query = isFiltered() ? `?${filterQuery()}` : "";
+  /** @type {(page: string[], isHere: boolean, props?: object) => Node} */
+  const one = ([name, text], isHere, props = {}) =>
+    link(`#/${name}${FILTERED.includes(name) ? query : ""}`, { "aria-current": isHere ? "page" : null, ...props }, text);
+  /** @type {(page: string[]) => boolean} */
+  const isCurrent = ([name]) => name === current;
+  const places = PLACES.map(([text, pages]) => ({ text, pages: pages.filter(isOffered) })).filter(({ pages }) => pages.length);
   byId("pages").replaceChildren(
-    ...PAGES.filter(([name]) => isOffered(name)).map(([name, text]) =>
-      link(`#/${name}${FILTERED.includes(name) ? query : ""}`,
-        { "aria-current": name === current && parts[0] !== "search" ? "page" : null },
-        text,
-      ),
-    ),
+    ...places.map(({ text, pages }) => one([pages[0][0], text], pages.some(isCurrent))),
+    ...BUTTONS.map((page) => one(page, isCurrent(page), { class: "tool" })),
   );
+  const here = places.find(({ pages }) => pages.length > 1 && pages.some(isCurrent));
+  byId("within").replaceChildren(...(here ? here.pages.map((page) => one(page, isCurrent(page))) : []));
+  byId("within").hidden = !here;
 }
 
 let first = true;
@@ -95,12 +103,6 @@ function route() {
     say(title ? title.innerText : "");
   }
   first = false;
-}
-
-// Pages without content are not in the bar.
-function isOffered(name) {
-  if (name === "time") return Boolean(store.time);
-  return name !== "network" || store.tags.names.length > 1;
 }
 
 function searching() {

@@ -14,7 +14,7 @@ const AUDIT_KINDS = {
 const AUDIT_VERBS = { remove: "Remove", add: "Add", merge: "Merge", drop: "Drop" };
 const AUDIT_COLUMNS = ["accept", "change", "document", "row", "tag", "other", "kind", "score", "words"];
 
-PAGES.push(["audit", "Audit"]);
+BUTTONS.push(["audit", "Audit"]);
 ROUTES.audit = () => auditPage();
 
 const auditKey = () => `tagtopics-audit ${settings.audit}`;

@@ -1,9 +1,12 @@
 // Charts: rows of bars, a line over the years. Every value is also given as text.
 
-// The bar of a row, on its track.
-const track = (part, hue, kind = "fill") =>
+// The bar of a row on its track, with a line for the mean of the collection.
+const partOf = (value, top) => ({ "--part": `${Math.min(100, (100 * value) / top).toFixed(2)}%` });
+/** @type {(row: any, top: number) => HTMLElement} */
+const track = ({ value, mean, hue, grey }, top) =>
   h("span", { class: "track", "aria-hidden": "true" },
-    h("span", { class: kind, vars: { "--hue": hue, "--part": `${Math.min(100, 100 * part).toFixed(2)}%` } }),
+    h("span", { class: grey ? "fill grey" : "fill", vars: { "--hue": hue ?? 255, ...partOf(value, top) } }),
+    mean ? h("span", { class: "mean", vars: partOf(mean, top) }) : null,
   );
 // Even steps from 0 that are easy to read, the last at or above a number.
 function roundTicks(most, n = 4) {
@@ -11,17 +14,17 @@ function roundTicks(most, n = 4) {
   const step = power * [1, 2, 5, 10].find((one) => one * power * n >= most * (1 - 1e-9));
   return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
-// Rows: { label, value, text, hue, href, title }. The widest bar is `most`, or the largest value.
+// Rows: { label, value, mean, text, hue, href, title }. The widest bar is `most`, or the largest value.
 /** @param {any[]} rows @param {{ most?: number, name?: string }} options */
 function bars(rows, { most, name } = {}) {
-  const top = most || Math.max(...rows.map((row) => row.value), 1e-12);
+  const top = most || Math.max(...rows.map((row) => Math.max(row.value, row.mean || 0)), 1e-12);
   const label = ({ href, title, label: text }) =>
     href ? link(href, { class: "label", title }, text) : h("span", { class: "label", title }, text);
   return h("ul", { class: "bars", "aria-label": name || null },
     rows.map((row) =>
       h("li", {},
         label(row),
-        track(row.value / top, row.hue ?? 255, row.grey ? "fill grey" : "fill"),
+        track(row, top),
         h("span", { class: "figure" }, row.text),
       ),
     ),
@@ -41,18 +44,18 @@ function ribbon(profile) {
   return h("div", { class: "ribbon", role: "img", "aria-label": name }, parts.map(part));
 }
 
-// A line over time, with the band of `margin` around it; rows without a value are left out. `form` writes a value.
+// A line over time, with the band from `low` to `high` around it; rows without a value are left out. `form` writes a value.
 function timeLine(rows, { label, hue, form, width = isNarrow() ? 400 : 640, height = 200, most = 0 }) {
   const small = height < 150;
   const [left, right, foot] = small ? [48, 14, 20] : [62, 30, 28];
   const known = rows.map((row, i) => ({ ...row, i })).filter((row) => row.value !== null);
-  const ticks = roundTicks(Math.max(most, ...known.map((row) => row.value + (row.margin || 0))) || 1, small ? 2 : 4);
+  const ticks = roundTicks(Math.max(most, ...known.map((row) => row.high ?? row.value)) || 1, small ? 2 : 4);
   const px = (i) => left + ((width - left - right) * i) / Math.max(rows.length - 1, 1);
   const py = (v) => 12 + (height - foot - 12) * (1 - Math.max(v, 0) / ticks.at(-1));
   const path = (some, value) => some.map((row) => `${px(row.i).toFixed(1)} ${py(value(row)).toFixed(1)}`).join("L");
   const line = path(known, (row) => row.value);
-  const sure = known.filter((row) => row.margin);
-  const edges = [path(sure, (row) => row.value + row.margin), path([...sure].reverse(), (row) => row.value - row.margin)];
+  const sure = known.filter((row) => row.high > row.low);
+  const edges = [path(sure, (row) => row.high), path([...sure].reverse(), (row) => row.low)];
   const every = Math.ceil(rows.length / (small ? 3 : isNarrow() ? 5 : 9));
   const isNamed = (i) => (small ? i === 0 || i === rows.length - 1 : (rows.length - 1 - i) % every === 0);
   const name = `${label}: ${known.map((row) => `${row.name} ${form(row.value)}`).join(", ")}`;
@@ -72,14 +75,34 @@ function timeLine(rows, { label, hue, form, width = isNarrow() ? 400 : 640, heig
   return chart;
 }
 
-// A figure with a line over time. Rows: { name, value, text, margin }.
+// A figure with a line over time. Rows: { name, value, text, low, high }.
 const lineFigure = (own, label, hue, form = percent, width = undefined) => {
-  const margin = own.rows.some((row) => row.margin) ? { margin: (row) => row.margin ?? "" } : {};
-  const columns = { period: ITEM.name, value: ITEM.value, ...margin, shown: ITEM.shown };
+  const band = own.rows.some((row) => row.high) ? { low: (row) => row.low ?? "", high: (row) => row.high ?? "" } : {};
+  const columns = { period: ITEM.name, value: ITEM.value, ...band, shown: ITEM.shown };
   return figure({ columns, ...own, mark: (rows) => timeLine(rows, { label, hue, form, width }) });
 };
 const topicLine = (k) =>
   lineFigure(
-    { title: "Over time", question: `Mean share of the topic in the documents of each period. ${BAND}`, rows: periodRows(wholeTime(), k) },
+    { title: "Over time", question: `Mean share of the topic in the documents of each period. ${BAND}`, rows: periodRows(store.time, k) },
     `Share of ${topicName(k)}`, topicHue(k),
   );
+
+// Documents with something, such as a tag: their share of each period, with Wilson's interval; known only if all are listed.
+function documentsLine(docs, name, what) {
+  const { periods, documents } = store.time || {};
+  if (!periods || store.sizes.listed < store.sizes.documents || docs.length < 3) return null;
+  const counts = periods.map(() => 0);
+  for (const d of docs) if (store.documents.period[d] >= 0) counts[store.documents.period[d]]++;
+  if (counts.filter(Boolean).length < 2) return null;
+  const rows = periods.map((period, i) => {
+    const [low, high] = wilson(counts[i], documents[i]);
+    return { name: period, value: counts[i] / documents[i], low, high, text: `${whole(counts[i])} of ${plural(documents[i], "document")}` };
+  });
+  return lineFigure({ title: "Over time", question: `Share of the documents of each period that ${what}. Band: 95 % interval.`, rows }, `Documents with ${name}`, 255);
+}
+function wilson(found, n) {
+  const z = 1.96;
+  const middle = (found + (z * z) / 2) / (n + z * z);
+  const half = (z / (n + z * z)) * Math.sqrt((found * (n - found)) / n + (z * z) / 4);
+  return [Math.max(middle - half, 0), Math.min(middle + half, 1)];
+}

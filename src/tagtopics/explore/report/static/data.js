@@ -79,6 +79,7 @@ async function load() {
   whenNeeded("tags", () => rowsOf(rows.tags), documents);
   whenNeeded("documents", () => rowsOf(rows.documents), words);
   whenNeeded("counted", () => rowsOf(index.counted));
+  whenNeeded("tagTokens", () => numeralsOf(tags.tokens).map(shortFloat));
   whenNeeded("tagRoots", () => rootsOf(tags.profiles));
   whenNeeded("docRoots", () => rootsOf(documents.topics));
   whenNeeded("wordShares", () => rootsOf(words.shares));
@@ -165,6 +166,14 @@ function normal(values) {
   let sum = 0;
   for (const x of values) sum += x;
   return values.map((x) => (sum > 0 ? x / sum : 1 / values.length));
+}
+
+// The topics of all words of some documents.
+function sharesOf(docs) {
+  const shares = new Float64Array(store.K);
+  for (const d of docs)
+    for (let k = 0; k < store.K; k++) shares[k] += (store.documents.tokens[d] || 1) * store.docRoots[d * store.K + k] ** 2;
+  return normal(shares);
 }
 
 // The joint profile of several tags: the normalised product of their profiles.

@@ -210,7 +210,7 @@ function tipOf(found, i, names, credit) {
   const row = ([name, p, j]) =>
     h("li", {},
       h("span", { class: "label" }, h("bdi", {}, name)),
-      track(p < 0.005 ? 0 : p, slotHue(j)),
+      track({ value: p < 0.005 ? 0 : p, hue: slotHue(j) }, 1),
       h("span", { class: "figure" }, credited(p)),
     );
   return [

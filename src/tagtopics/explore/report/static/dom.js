@@ -48,13 +48,13 @@ const rich = (parts, ...values) => parts.flatMap((part, i) => [part, values[i] ?
 const whole = (n) => Math.round(n).toLocaleString("en");
 const percent = (p) => {
   const value = 100 * p;
-  return `${value.toFixed(value >= 9.95 || value === 0 ? 0 : value >= 0.95 ? 1 : 2)} %`;
+  return `${value.toFixed(value >= 9.95 || value === 0 ? 0 : value >= 0.95 ? 1 : 2)}\u00a0%`;
 };
 // Credited occurrences are sums of probabilities: with a decimal where they are few.
 const tokens = (n) => (n >= 9.95 ? whole(n) : n >= 0.05 ? n.toFixed(1) : n > 0 ? "<0.1" : "0");
 // Shares of tags and documents; smaller ones are not known exactly.
-const share = (p) => (p < 0.01 && p > 0 ? "<1 %" : percent(p));
-const credited = (p) => (p < 0.005 ? "<1 %" : `${Math.round(100 * p)} %`);
+const share = (p) => (p < 0.01 && p > 0 ? "<1\u00a0%" : percent(p));
+const credited = (p) => (p < 0.005 ? "<1\u00a0%" : `${Math.round(100 * p)}\u00a0%`);
 const plural = (n, noun) => `${whole(n)} ${noun}${n === 1 ? "" : "s"}`;
 const times = (x) => `×${x.toFixed(x >= 10 ? 0 : 1)}`;
 

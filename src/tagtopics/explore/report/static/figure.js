@@ -7,6 +7,7 @@
 //   series            further bars of each row: [{ name, hue }] for its `parts`
 //   picture           the drawing itself, if it is not the one on the screen
 const ITEM = { id: (row) => row.id, name: (row) => row.name, value: (row) => row.value, shown: (row) => row.text };
+const COMPARED = { ...ITEM, collection: (row) => row.mean ?? "", lift: (row) => row.lift ?? "" };
 const DOCUMENT = {
   id: (row) => row.id, title: (row) => row.name, date: (row) => dateOf(row.d), address: (row) => sourceOf(row.d) || "",
   topic: (row) => mainTopic(row.d) ?? "", topic_name: (row) => (mainTopic(row.d) === undefined ? "" : topicName(mainTopic(row.d))),
@@ -35,12 +36,28 @@ const wordItem = (w, value, text) => ({ id: store.words.names[w], name: store.wo
 const documentItem = (d, value, text) => ({ d, id: store.documents.ids[d], name: titleOf(d), value, text });
 
 // Frequent figures.
-const barFigure = (own) => figure({ ...own, mark: (rows) => bars(rows, { most: own.most, name: own.title }) });
+const barFigure = (own) =>
+  figure({ columns: own.rows.some((row) => row.lift) ? COMPARED : ITEM, ...own, mark: (rows) => bars(rows, { most: own.most, name: own.title }) });
 const listFigure = (own, kind, draw) => figure({ ...own, mark: (rows) => h("ul", { class: kind }, rows.map(draw)) });
 const chipFigure = (own) => figure({ ...own, mark: (rows) => h("p", { class: "chips" }, rows.map(({ t, text }) => tagChip(t, text))) });
 /** @type {(own: any, draw?: (row: any) => Node, step?: number, ...above: any[]) => HTMLElement} */
 const documentFigure = (own, draw = ({ d, text }) => documentRow(d, { figure: text }), step = 8, ...above) =>
   figure({ columns: DOCUMENT, ...own, mark: (rows) => [above, growing(rows, draw, step)] });
+// A row beside the same number of the whole collection.
+const against = (item, mean, form = percent) => {
+  const lift = item.value / Math.max(mean, 1e-12);
+  return { ...item, mean, lift, text: `${form(item.value)}  ${times(lift)}` };
+};
+// Topics that a profile has more of than the collection, by their part in the divergence; background topics last.
+function topicsMore(profile) {
+  const all = store.topics.share;
+  const weight = all.map((mean, k) => profile[k] * Math.log(Math.max(profile[k] / Math.max(mean, 1e-12), 1e-12)));
+  return telling(topOf(weight, store.K)).map((k) => against(topicItem(k, profile[k]), all[k]));
+}
+function moreFigure(question, rows) {
+  const n = rows.slice(0, 10).filter((row) => row.value >= 0.01 && row.lift > 1 && !row.grey).length;
+  return barFigure({ title: "Topics", question, rows, shown: n || 5, axis: "Share" });
+}
 function topicFigure(question, profile, n, least = 0.01) {
   const rows = topOf(profile, store.K).map((k) => topicItem(k, profile[k]));
   return barFigure({ title: "Topics", question, rows, shown: rows.slice(0, n).filter((row) => row.value >= least).length, axis: "Share" });
@@ -79,11 +96,12 @@ function shareMenu(section, current) {
           button("CSV", () => download(`${name}.csv`, "text/csv", csvOf(own))),
           button("SVG", () => download(`${name}.svg`, "image/svg+xml", asText(pictureOf(section, own)))),
           button("PNG", () => downloadImage(`${name}.png`, pictureOf(section, own))),
+          button("Card", () => downloadImage(`${name}-card.png`, cardOf(section, own), 1), { title: "PNG of 1200 x 630" }),
         ]
       : [];
     box.replaceChildren(
       ...kinds,
-      h("label", {}, "Embed this", h("textarea", { readonly: true, rows: 2 }, embedCode({ card: own.title }))),
+      section.matches("li") ? "" : h("label", {}, "Embed this", h("textarea", { readonly: true, rows: 2 }, embedCode({ card: own.title }))),
       h("label", {}, "Cite this (BibTeX)", h("textarea", { readonly: true, rows: 3 }, bibtexOf(own.title))),
     );
   });
@@ -142,10 +160,13 @@ function wrapped(text, n) {
   return lines;
 }
 
+function coloursOf(section) {
+  const style = getComputedStyle(section.closest(".card, .terrain"));
+  return [style.backgroundColor, style.color].map(plainColour);
+}
 // The drawing with its title above, and below it how to read it and where it comes from.
 function pictureOf(section, own) {
-  const style = getComputedStyle(section);
-  const [ground, ink] = [style.backgroundColor, style.color].map(plainColour);
+  const [ground, ink] = coloursOf(section);
   const drawing = own.picture ? own.picture() : drawnOf(section, own, ink);
   const [wide, high] = ["width", "height"].map((side) => Number(drawing.getAttribute(side)));
   const width = wide + 32;
@@ -165,6 +186,20 @@ function pictureOf(section, own) {
     fill(drawing, { x: 16, y: top, class: "drawing" }, []),
     textLines(caption, 16, top + high + 24, 16, { "font-size": 12 }),
     textLines(wrapped(sourceText(), Math.floor(width / 6)), 16, foot + 6, 14, { "font-size": 11, "fill-opacity": 0.75 }),
+  );
+}
+// The drawing on a card of 1200 x 630, as other sites show links: with its title, source and date.
+const CARD = { width: 1200, height: 630 };
+function cardOf(section, own) {
+  const [ground, ink] = coloursOf(section);
+  const drawing = own.picture ? own.picture() : drawnOf(section, { ...own, shown: Math.min(own.shown ?? 8, 8) }, ink);
+  const title = wrapped([store.title, own.title].includes(headline()) ? own.title : `${headline()}: ${own.title}`, 62).slice(0, 3);
+  const top = 50 + 42 * title.length;
+  return s("svg", { viewBox: `0 0 ${CARD.width} ${CARD.height}`, ...CARD, fill: ink },
+    s("rect", { ...CARD, fill: ground }),
+    textLines(title, 60, 72, 42, { "font-size": 34, "font-weight": 600 }),
+    fill(drawing, { x: 60, y: top, width: 1080, height: 560 - top, preserveAspectRatio: "xMidYMid meet" }, []),
+    textLines([sourceText()], 60, 600, 0, { "font-size": 20, "fill-opacity": 0.75 }),
   );
 }
 // The charts of the screen, if there are any, or a row for each row.
@@ -202,9 +237,10 @@ function plainColour(value) {
 // Names, bars on an axis and their numbers; without an axis, names and texts.
 function rowsPicture({ rows, shown = MOST_DRAWN, axis, form = percent, most, series = [] }, ink) {
   const drawn = rows.slice(0, Math.min(shown, MOST_DRAWN));
-  const ticks = axis ? roundTicks(most || Math.max(...drawn.flatMap((row) => [row.value, ...(row.parts || [])]), 1e-12)) : [];
+  const ticks = axis ? roundTicks(most || Math.max(...drawn.flatMap((row) => [row.value, row.mean || 0, ...(row.parts || [])]), 1e-12)) : [];
   const px = (value) => 300 + (310 * value) / ticks.at(-1);
   const bar = (value, y, height, fill) => s("rect", { class: "bar", x: px(0), y, width: (px(value) - px(0)).toFixed(2), height, fill });
+  const line = (row, at) => s("path", { class: "mean", d: `M${px(row.mean).toFixed(2)} ${at}v17`, stroke: ink, "stroke-width": 1.5 });
   const hue = (one) => plainColour(`oklch(0.62 ${one.grey ? 0.01 : 0.14} ${one.hue ?? 255})`);
   let y = series.length ? 26 : 4;
   const parts = drawn.map((row) => {
@@ -215,6 +251,7 @@ function rowsPicture({ rows, shown = MOST_DRAWN, axis, form = percent, most, ser
     return [
       textLines(names, 0, at + 13, 16),
       thick,
+      row.mean && axis ? line(row, at) : null,
       series.map((one, i) => bar(row.parts[i], at + 18 + 6 * i, 4, hue(one))),
       textLines(texts, axis ? px(row.value) + 6 : 300, at + 13, 16),
     ];
@@ -247,12 +284,12 @@ function multiplesPicture(charts, rows) {
   const size = { width: across * Math.min(charts.length, 3), height: down * Math.ceil(charts.length / 3) };
   return s("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` }, parts);
 }
-function downloadImage(name, picture) {
+function downloadImage(name, picture, scale = 2) {
   const [width, height] = ["width", "height"].map((side) => Number(picture.getAttribute(side)));
   const image = new Image();
   image.onload = () => {
-    const canvas = h("canvas", { width: 2 * width, height: 2 * height });
-    canvas.getContext("2d").drawImage(image, 0, 0, 2 * width, 2 * height);
+    const canvas = h("canvas", { width: scale * width, height: scale * height });
+    canvas.getContext("2d").drawImage(image, 0, 0, scale * width, scale * height);
     canvas.toBlob((blob) => blob && download(name, "image/png", blob));
   };
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(asText(picture))}`;

@@ -132,7 +132,7 @@ function filterBar() {
   const box = h("div", { class: "combo" });
   const change = () => setFilter({ words: words.value.trim().slice(0, 200) });
   const words = h("input", {
-    id: "filter-words", type: "search", placeholder: "Words in the text …", autocomplete: "off", on: { change },
+    id: "filter-words", type: "search", placeholder: "Beginnings of words …", autocomplete: "off", on: { change },
   });
   const addTag = (t) => setFilter({ tags: [...filter.tags, t] });
   followFilter(chips, () => {
@@ -147,12 +147,11 @@ function filterBar() {
   return h("div", { class: "filterbar" },
     count,
     chips,
-    h("div", { class: "fields" },
+    h("details", { class: "fields", open: !isNarrow() }, h("summary", {}, "Filter"), h("div", {},
       store.tags.names.length ? box : null,
       topicSelect(),
-      yearSelects(),
-      store.pictures ? null : field("filter-words", "Words", words),
-    ),
+      store.pictures ? null : field("filter-words", "Text contains", words),
+    )),
   );
 }
 function passedCount() {
@@ -174,7 +173,7 @@ function filterChips() {
     ...filter.tags.map((t) => chip(tagLabel(t), tagFull(t), { tags: without(filter.tags, t) })),
     ...filter.topics.map((k) => chip(topicLabel(k, 2), topicName(k), { topics: without(filter.topics, k) }, topicHue(k))),
     filter.years ? chip(filter.years.join("–"), "years", { years: null }) : null,
-    filter.words ? chip(`“${filter.words}”`, "words", { words: "" }) : null,
+    filter.words ? chip(`contains “${filter.words}…”`, "words", { words: "" }) : null,
     filter.area ? chip("Area of the map", "area", { area: null }) : null,
   ].filter(Boolean);
 }
@@ -192,19 +191,61 @@ function topicSelect() {
   return field("filter-topic", "Topic", select);
 }
 
-function yearSelects() {
+// Documents of each year, in colour those that pass. Drag over years, or move an end with the arrow keys, to filter.
+function yearStrip() {
   const span = yearSpan();
   if (!span) return null;
-  const select = (id, name, end) => {
-    const change = () => {
-      const years = filter.years ? [...filter.years] : [span.first, span.last];
-      years[end] = Number(node.value);
-      years[1 - end] = end ? Math.min(...years) : Math.max(...years);
-      setFilter({ years: years[0] === span.first && years[1] === span.last ? null : years });
-    };
-    const node = h("select", { id, on: { change } }, span.years.map((year) => h("option", { value: year }, String(year))));
-    followFilter(node, () => (node.value = String((filter.years || [span.first, span.last])[end])));
-    return field(id, name, node);
+  const { first, last } = span;
+  const n = last - first + 1;
+  const counts = (docs) => {
+    const sums = new Array(n).fill(0);
+    for (const d of docs) if (yearOf(d)) sums[yearOf(d) - first]++;
+    return sums;
   };
-  return [select("filter-from", "From", 0), select("filter-to", "To", 1)];
+  const columns = (sums, most) => sums.map((x, i) => (x ? `M${i + 0.06} 1V${(1 - x / most).toFixed(4)}h.88V1z` : "")).join("");
+  const all = counts([...store.documents.ids.keys()]);
+  const most = Math.max(...all);
+  const [passing, brush] = [s("path", { class: "passing" }), s("rect", { class: "brush", y: 0, height: 1 })];
+  const chart = s("svg", { viewBox: `0 0 ${n} 1`, preserveAspectRatio: "none", "aria-hidden": "true" }, brush, s("path", { d: columns(all, most) }), passing);
+  /** @type {(years: number[]) => any} */
+  const show = ([from, to]) => fill(brush, { x: from - first, width: to - from + 1 }, []);
+  /** @type {(years: number[]) => any} */
+  const choose = ([from, to]) => setFilter({ years: from === first && to === last ? null : [from, to] });
+  const ends = ["From", "To"].map((name, end) => {
+    const years = () => {
+      const value = Number(input.value);
+      const other = Number(ends[1 - end].value);
+      return end ? [Math.min(value, other), value] : [value, Math.max(value, other)];
+    };
+    const on = { input: () => show(years()), change: () => choose(years()) };
+    const input = h("input", { id: `filter-${name.toLowerCase()}`, type: "range", min: first, max: last, "aria-label": `${name} year`, on });
+    return input;
+  });
+  const yearAt = (event) => {
+    const { left, width } = chart.getBoundingClientRect();
+    return first + Math.min(Math.max(Math.floor((n * (event.clientX - left)) / width), 0), n - 1);
+  };
+  let start = 0;
+  const dragged = (event) => [start, yearAt(event)].sort((a, b) => a - b);
+  fill(chart, { on: {
+    pointerdown: (event) => {
+      chart.setPointerCapture(event.pointerId);
+      start = yearAt(event);
+      show([start, start]);
+    },
+    pointermove: (event) => start && show(dragged(event)),
+    pointerup: (event) => start && choose(dragged(event)).then(() => (start = 0)),
+    pointercancel: () => {
+      start = 0;
+      draw();
+    },
+  } }, []);
+  const draw = () => {
+    const years = filter.years || [first, last];
+    passing.setAttribute("d", columns(counts(passed()), most));
+    ends.forEach((input, end) => (input.value = String(years[end])));
+    show(years);
+  };
+  followFilter(chart, draw);
+  return h("div", { class: "years", role: "group", "aria-label": "Years" }, chart, ends, h("p", { "aria-hidden": "true" }, h("span", {}, first), h("span", {}, `${whole(most)} documents in the fullest year`), h("span", {}, last)));
 }

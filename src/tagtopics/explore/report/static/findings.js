@@ -5,7 +5,7 @@ function findingsCard() {
   const missing = findings.find((one) => one.tags.length && !findingTags(one).length);
   return [figure({
     title: "Findings",
-    rows: findings.map((one) => ({ ...one, name: FINDING_KINDS[one.kind](one)[0].map((part) => part.textContent ?? part).join(""), text: evidenceOf(one).join(", ") })),
+    rows: findings.map((one) => ({ ...one, name: plainSentence(one), text: evidenceOf(one).join(", ") })),
     columns: {
       kind: (row) => row.kind, finding: (row) => row.name, evidence: (row) => row.text,
       topic: (row) => (row.topic === null ? "" : topicName(row.topic)), tags: (row) => findingTags(row).map((t) => store.tags.names[t]).join(" + "),
@@ -25,22 +25,27 @@ function findingLine(one) {
   const [sentence, href] = FINDING_KINDS[one.kind](one);
   const query = new URLSearchParams(findingTags(one).map((t) => ["tag", store.tags.names[t]]));
   if (one.topic !== null) query.append("topic", one.topic);
-  const points = (x) => (100 * x).toFixed(1);
-  return h("li", {},
+  const line = h("li", {},
     link(href, {}, sentence),
-    h("small", {},
-      `${evidenceOf(one).join(", ")}; difference ${points(one.low)} to ${points(one.high)} points. `,
-      link(`#/?${query}`, {}, "On the map"),
-    ),
+    h("small", {}, `${evidenceOf(one).join(", ")}; difference ${pointsOf(one)}. `, link(`#/?${query}`, {}, "On the map")),
   );
+  line.lastChild.append(shareMenu(line, () => findingFigure(one)));
+  return line;
 }
+const plainSentence = (one) => FINDING_KINDS[one.kind](one)[0].map((part) => part.textContent ?? part).join("");
+const pointsOf = ({ low, high }) => `${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)} points`;
+// The shares of a finding, as a figure of its own.
+const findingFigure = (one) => ({
+  title: plainSentence(one), question: `Difference: ${pointsOf(one)}, a 95 % interval for all comparisons together.`, axis: "Share of the documents", most: 0,
+  rows: groupsOf(one).map(([found, of, name]) => ({ name, value: found / of, text: `${rateOf([found, of])} (${whole(found)} of ${whole(of)})`, found, of, hue: one.topic === null ? 255 : topicHue(one.topic) })),
+  columns: { group: ITEM.name, about_the_topic: ({ found }) => found, documents: ({ of }) => of, share: ITEM.value },
+});
 
 // The tags of a trend are those that some periods lack.
 const findingTags = ({ kind, tags }) => (kind === "rising" || kind === "falling" ? [] : tags);
 /** @type {(row: number[]) => [number, number]} */
 const othersOf = ([, , found, of]) => [found, of];
-const rateOf = ([found, of]) => percent(found / of).replace(" ", "\u00a0");
-const countOf = ([found, of], what) => `${whole(found)} of ${whole(of)} ${what}`;
+const rateOf = ([found, of]) => percent(found / of);
 const strong = (...parts) => h("strong", {}, parts);
 
 // Sentence and page of each kind of finding.
@@ -66,11 +71,15 @@ const trendSentence = ({ kind, topic, counts: [row] }, verb) => [
   topicHref(topic),
 ];
 
-function evidenceOf({ kind, tags, counts: [row, second] }) {
-  if (kind === "together")
-    return [countOf(row, "with both"), ...[row, second].map((one, i) => countOf(othersOf(one), `with only ${tagShort(tags[i])}`))];
-  if (kind === "apart" || kind === "unclear") return [countOf(row, "with the tag"), countOf(othersOf(row), "without")];
+// The groups of documents that a finding compares: [about the topic, all, name].
+function groupsOf({ kind, tags, counts: [row, second] }) {
+  if (kind === "together") return [[...row.slice(0, 2), "with both"], ...[row, second].map((one, i) => [...othersOf(one), `with only ${tagShort(tags[i])}`])];
+  if (kind === "apart" || kind === "unclear") return [[...row.slice(0, 2), `with ${tagShort(tags[0])}`], [...othersOf(row), "without"]];
   const names = halvesOf(store.time);
-  const parts = inOrder(kind, row).map((half, i) => countOf(half, `in ${names[i]}`));
-  return second ? [...parts, `without uneven tags ${inOrder(kind, second).map(rateOf).join(" → ")}`] : parts;
+  return inOrder(kind, row).map((half, i) => [...half.slice(0, 2), `in ${names[i]}`]);
+}
+function evidenceOf(one) {
+  const { kind, counts: [, second] } = one;
+  const parts = groupsOf(one).map(([found, of, name]) => `${whole(found)} of ${whole(of)} ${name}`);
+  return second && kind !== "together" ? [...parts, `without uneven tags ${inOrder(kind, second).map(rateOf).join(" → ")}`] : parts;
 }

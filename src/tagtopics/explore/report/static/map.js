@@ -307,6 +307,7 @@ class DocumentMap {
     this.pointers.set(event.pointerId, place);
     this.start = place;
     this.travelled = 0;
+    this.across = false;
     this.path = this.lassoing || event.shiftKey ? [place] : null;
     this.hover(-1);
   }
@@ -322,7 +323,7 @@ class DocumentMap {
     else if (this.path) {
       this.path.push(place);
       this.outline.setAttribute("d", `M${this.path.map((p) => p.map((v) => v.toFixed(1)).join(" ")).join("L")}Z`);
-    } else this.moveBy(place[0] - before[0], place[1] - before[1]);
+    } else if (event.pointerType !== "touch" || this.isAcross(place)) this.moveBy(place[0] - before[0], place[1] - before[1]);
     this.pointers.set(event.pointerId, place);
   }
   pinch(id, place) {
@@ -331,6 +332,11 @@ class DocumentMap {
     const apart = (a, b) => Math.max(Math.hypot(a[0] - b[0], a[1] - b[1]), 1);
     this.moveBy((place[0] - before[0]) / 2, (place[1] - before[1]) / 2);
     this.zoomBy(apart(place, other) / apart(before, other), (place[0] + other[0]) / 2, (place[1] + other[1]) / 2);
+  }
+  // One finger moves the map across; up and down, it scrolls the page.
+  /** @param {number[]} place */
+  isAcross([x, y]) {
+    return (this.across ||= Math.abs(x - this.start[0]) > Math.max(6, 1.5 * Math.abs(y - this.start[1])));
   }
   up(event) {
     const place = this.at(event);

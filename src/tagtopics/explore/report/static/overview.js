@@ -25,10 +25,10 @@ function overviewPage() {
           : `${plural(store.sizes.documents, "document")} by topic. Each point is a document; points close to each other have similar topics.`,
       ),
     ),
+    store.findings.length ? h("p", { class: "first" }, findingLine(store.findings[0]).firstChild) : null,
     filterBar(),
-    h("div", { class: "front" }, map.node, side),
+    h("div", { class: "front" }, h("div", {}, map.node, yearStrip()), side),
     mapNote(map),
-    figures(),
     store.groups.length
       ? groupCards("Tag groups", 6, h("p", {}, link("#/groups", {}, "Compare any tags →")))
       : null,
@@ -57,66 +57,21 @@ function mapNote(map) {
 function passingCards() {
   const docs = passed();
   const grey = store.topics.background.some(Boolean) ? " Grey topics, at the end, are spread over the whole collection." : "";
-  if (!filtered) return [...findingsCard(), topicRows("Topics by share", store.pictures ? "Share of all parts of the photos." : `Share of all words.${grey}`, store.topics.share)];
-  if (!docs.length) return [card("No documents", null, h("p", {}, "No document passes the filter. Remove a part of it."))];
-  const share = new Float64Array(store.K);
-  const tags = new Map();
-  let tokens = 0;
-  for (const d of docs) {
-    const weight = store.documents.tokens[d] || 1;
-    tokens += weight;
-    for (let k = 0; k < store.K; k++) share[k] += weight * store.docRoots[d * store.K + k] ** 2;
-    store.documents.tags[d].forEach((t) => tags.set(t, (tags.get(t) || 0) + 1));
+  if (!filtered) {
+    const rows = telling(topOf(store.topics.share, store.K)).map((k) => topicItem(k, store.topics.share[k]));
+    const question = store.pictures ? "Share of all parts of the photos." : `Share of all words.${grey}`;
+    return [...findingsCard(), barFigure({ title: "Topics by share", question, rows, axis: "Share" })];
   }
-  const lift = share.map((x, k) => x / tokens / Math.max(store.topics.share[k], 1e-12));
+  if (!docs.length) return [card("No documents", null, h("p", {}, "No document passes the filter. Remove a part of it."))];
+  const tags = new Map();
+  for (const d of docs) store.documents.tags[d].forEach((t) => tags.set(t, (tags.get(t) || 0) + 1));
   const best = [...tags].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([t, n]) => tagItem(t, n, whole(n)));
-  const whose = store.pictures ? "all parts of these photos" : "the words of these documents";
+  const whose = store.pictures ? "all parts of these photos" : "all words of these documents";
   return [
-    topicRows("Topics", `Share of ${whose}, and how many times that of all documents.`, share.map((x) => x / tokens), 12, lift),
+    moreFigure(`Share of ${whose}. ${HAIRLINE}`, topicsMore(sharesOf(docs))),
     best.length ? chipFigure({ title: "Tags", question: "Numbers of these documents.", rows: best, shown: 24, axis: "Documents", form: whole }) : null,
     documentFigure({ title: plural(docs.length, "document"), rows: docs.map((d) => documentItem(d)) }, undefined, 10),
   ].filter(Boolean);
-}
-
-function figures() {
-  const { facts, sizes } = store;
-  const tiles = [
-    ["documents", whole(sizes.documents)],
-    ["words", whole(sizes.words)],
-    ["tags", whole(sizes.tags)],
-    ["topics", whole(sizes.topics)],
-    facts.tokens ? ["tokens", whole(facts.tokens)] : null,
-    facts.training_perplexity
-      ? [
-          "training perplexity",
-          whole(facts.training_perplexity),
-          facts.perplexity_without_topics ? `${whole(facts.perplexity_without_topics)} without topics` : "",
-          "Not for comparing models: documents that a model has seen are easier to predict than new ones. `tagtopics evaluate` measures new ones. Document completion: topics are inferred from 80 % of each document's words and scored on the other 20 %. Lower is better.",
-        ]
-      : null,
-    ["coherence", meanCoherence(), "mean NPMI", "How often a topic's ten top words occur in the same document: 1 always, 0 as by chance, -1 never."],
-  ].filter((tile) => tile && tile[1] !== null);
-  return h("dl", { class: "tiles" },
-    tiles.map(([name, value, note, title]) =>
-      h("div", { title }, h("dt", {}, name), h("dd", {}, value, note ? h("small", {}, note) : null)),
-    ),
-  );
-}
-
-// With a lift for each, those that are more than elsewhere come first, by their part in the divergence.
-function topicRows(title, question, share, n = store.K, lift = null) {
-  const most = Math.max(...share, 1e-12);
-  const weight = lift ? share.map((x, k) => x * Math.log(Math.max(lift[k], 1e-12))) : share;
-  const rows = telling(topOf(weight, store.K)).map((k) => topicItem(k, share[k], percent(share[k]) + (lift ? `  ${times(lift[k])}` : "")));
-  const row = ({ id: k, name, value, text }) =>
-    link(topicHref(k), {},
-      badge(k),
-      h("span", { class: "said", title: topicLabel(k, 4) }, name),
-      track(value / most, topicHue(k)),
-      h("span", { class: "figure" }, text),
-    );
-  const mark = (some) => h("ol", { class: "topics" }, some.map((one) => h("li", {}, row(one))));
-  return figure({ title, question, rows, shown: n, axis: "Share", mark });
 }
 
 function groupCards(title, n, ...more) {
@@ -272,6 +227,7 @@ function documentsPage() {
         )
       : null,
     filterBar(),
+    yearStrip(),
     choice("Order by", "order", Object.keys(orders).map((one) => [one, one]), order, (chosen) => {
       order = chosen;
       keepState("order", order, "collection", pushHash);

@@ -64,6 +64,18 @@ async function searchedTexts(query) {
   return { documents, terms };
 }
 
+// The documents whose title or text has a word, not only one that begins so.
+async function documentsWith(word) {
+  await readTexts();
+  const term = foldedText(word);
+  const has = (text) => {
+    let at = foundAt(text, term);
+    while (at >= 0 && isWordCharacter(text, at + term.length)) at = foundAt(text, term, at + 1);
+    return at >= 0;
+  };
+  return [...texts.folded.keys()].filter((d) => has(texts.folded[d]));
+}
+
 // Edit distance with transpositions, up to a limit; larger ones count as limit + 1.
 function editDistance(a, b, limit) {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

@@ -1,7 +1,6 @@
 // Topics and tags over time: what rises, what falls. All of it answers to the filter.
 const LEAST_TREND = 10; // documents of a tag
 const MOST_TRENDS = 12;
-const LEAST_MIX = 0.05; // of the documents have a tag whose absence is told
 
 const BAND = "Band: 95 % interval of the mean.";
 
@@ -22,15 +21,12 @@ function meansOf(docs) {
   }
   const shares = sums.map((row, i) => Array.from(row, (x) => x / Math.max(documents[i], 1)));
   const margin = (i, k) => 1.96 * Math.sqrt(Math.max(squares[i][k] / documents[i] - shares[i][k] ** 2, 0) / (documents[i] - 1));
-  const margins = shares.map((row, i) => row.map((_, k) => (documents[i] > 1 ? margin(i, k) : null)));
+  const margins = shares.map((row, i) => (documents[i] > 1 ? row.map((_, k) => margin(i, k)) : null));
   return { documents, shares, margins };
 }
-// The figures of `timeline.py`; intervals are known if all documents are listed.
-const wholeTime = () =>
-  (store.wholeTime ||= { ...store.time, margins: store.sizes.listed === store.sizes.documents ? meansOf(store.documents.ids.keys()).margins : null });
-// The same of the documents that pass the filter; periods and halves stay the same.
-function timeOfPassed() {
-  if (!filtered) return withTrends(wholeTime());
+// The figures of `timeline.py`, or the same of the documents that pass the filter; periods and halves stay the same.
+function timeOfPassed(held) {
+  if (!filtered) return withTrends(held ? { ...store.time, ...held, tags: [] } : store.time);
   const { periods, late } = store.time;
   const counts = new Map();
   for (const d of passed()) {
@@ -46,21 +42,16 @@ function timeOfPassed() {
 // The rows of a topic's line.
 const periodRows = ({ periods, documents, shares, margins }, k) =>
   periods.map((name, i) => {
-    const margin = margins ? margins[i][k] : null;
+    const [value, margin] = [documents[i] ? shares[i][k] : null, margins[i] ? margins[i][k] : 0];
     const text = `${percent(shares[i][k])}${margin ? ` ± ${percent(margin)}` : ""} of ${plural(documents[i], "document")}`;
-    return { name, value: documents[i] ? shares[i][k] : null, margin, text };
+    return { name, value, low: Math.max(value - margin, 0), high: value + margin, text };
   });
-// Frequent tags that are missing in some periods: there, the mix of documents changes.
-function mixNote({ periods, documents }) {
-  const all = documents.reduce((sum, n) => sum + n, 0);
-  const told = topOf(store.tags.documents, 12).flatMap((t) => {
-    const counts = periods.map(() => 0);
-    for (const d of store.docsOfTag[t]) if ((!filtered || filtered[d]) && store.documents.period[d] >= 0) counts[store.documents.period[d]]++;
-    const part = counts.reduce((sum, n) => sum + n, 0) / all;
-    const without = periods.filter((_, i) => documents[i] >= LEAST_TREND && !counts[i]);
-    return part < LEAST_MIX || yearOfTag(t) || !without.length ? [] : [`${tagFull(t)} (${percent(part)} of the documents) is on none of ${without.join(", ")}`];
-  });
-  return told.length ? `The mix of documents changes: ${told.slice(0, 3).join("; ")}. Filter by a tag to compare like with like.` : "";
+// Frequent tags that are missing in some periods: there, the mix of documents changes, unless it is held fixed.
+function mixNote(held) {
+  const { periods, missing } = store.time;
+  const told = missing.map(([t, gaps]) => `${tagFull(t)} (${percent(store.tags.documents[t] / store.sizes.documents)} of the documents) has none in ${gaps.map((i) => periods[i]).join(", ")}`);
+  const gaps = told.length && !filtered ? `${held ? "Estimated where there are no documents" : "The mix of documents changes"}: ${told.slice(0, 3).join("; ")}.` : "";
+  return held ? `Every period as if it had the same mix of ${held.tags.map(tagShort).join(", ")}; their differences are taken to be the same in all periods. ${gaps}` : gaps;
 }
 // Add `halves`, the documents of both, the mean share of topics in both, and the tags that rise and fall.
 function withTrends(time) {
@@ -90,22 +81,28 @@ function tagTrends(tags, [before, since]) {
 }
 
 function timePage() {
-  const [sentence, mix] = [lead(), h("p", { class: "note mix" })];
-  const box = h("div");
-  let scale = stateOf().get("scale") === "common" ? "common" : "own";
+  const [sentence, mix, box] = [lead(), h("p", { class: "note mix" }), h("div")];
+  const kinds = store.time.held.map(({ kind }) => [kind || "tags", `${kind || "tags"} held fixed`]);
+  const options = { scale: [["own", "own"], ["common", "common"]], mix: [["any", "as it is"], ...kinds] };
+  const chosen = { scale: stateOf().get("scale") === "common" ? "common" : "own", mix: stateOf().get("mix") ?? "any" };
   const draw = () => {
-    const time = timeOfPassed();
+    const held = filtered ? undefined : store.time.held.find(({ kind }) => (kind || "tags") === chosen.mix);
+    const time = timeOfPassed(held);
     sentence.textContent = timeSentence(time);
-    mix.textContent = mixNote(time);
-    box.replaceChildren(...timeCards(time, scale).filter(Boolean));
+    mix.textContent = filtered && chosen.mix !== "any" ? "With a filter, the mix of documents is as it is." : mixNote(held);
+    box.replaceChildren(...timeCards(time, chosen.scale).filter(Boolean));
   };
+  const choose = (legend, name) =>
+    choice(legend, name, options[name], chosen[name], (value) => {
+      chosen[name] = value;
+      keepState(name, value, options[name][0][0], pushHash);
+      draw();
+    });
   followFilter(box, draw);
-  const chosen = (value) => {
-    scale = value;
-    keepState("scale", scale, "own", pushHash);
-    draw();
-  };
-  return [hero(null, "Over time", sentence, mix), filterBar(), choice("Scale of small charts", "scale", [["own", "own"], ["common", "common"]], scale, chosen), box];
+  return [
+    hero(null, "Over time", sentence, mix), filterBar(), yearStrip(),
+    kinds.length ? choose("Mix of documents", "mix") : null, choose("Scale of small charts", "scale"), box,
+  ];
 }
 
 const halvesOf = ({ periods, late }) =>
@@ -155,20 +152,4 @@ function timeCards(time, scale) {
 function topicMultiple(time, { id: k, name, text }, most) {
   const chart = timeLine(periodRows(time, k), { label: name, hue: topicHue(k), form: percent, width: 230, height: 100, most });
   return h("li", {}, link(topicHref(k), {}, badge(k), h("span", { title: name }, name)), chart, h("span", { class: "figure" }, text));
-}
-
-// A tag over time: its share of the documents of each period; known only if all documents are listed.
-function tagLine(t) {
-  const { periods, documents } = store.time || {};
-  const all = store.sizes.listed === store.sizes.documents;
-  if (!periods || !all || store.tags.documents[t] < 3) return null;
-  const counts = periods.map(() => 0);
-  store.docsOfTag[t].forEach((d) => {
-    if (store.documents.period[d] >= 0) counts[store.documents.period[d]]++;
-  });
-  if (counts.filter(Boolean).length < 2) return null;
-  return lineFigure({
-    title: "Over time", question: "Share of the documents of each period that have this tag.",
-    rows: periods.map((name, i) => ({ name, value: counts[i] / documents[i], text: `${whole(counts[i])} of ${plural(documents[i], "document")}` })),
-  }, `Documents with ${tagFull(t)}`, 255);
 }
