@@ -97,4 +97,4 @@ def test_topics_of_what_passes_are_those_that_it_has_more_of(
     for row, k in zip(rows, order, strict=True):
         shown, times = row.locator(".figure").inner_text().split("×")
         assert float(times) == pytest.approx(lift[k], abs=0.06)
-        assert float(shown.rstrip("\u00a0%\n")) == pytest.approx(100 * share[k], rel=0.05)
+        assert float(shown.rstrip("\u00a0% \n")) == pytest.approx(100 * share[k], rel=0.05)

@@ -139,7 +139,7 @@ def test_front_page_shows_the_figures(browser: Any, planted: TopicData, tmp_path
     card = page.locator(".side .card").last
     assert card.locator("h2").inner_text() == f"{both.counts[0][0]} documents"  # the filter counts the same
     watched.go("#/time")
-    assert "is on none of 2000, 2002, 2004" in page.locator(".mix").inner_text()
+    assert "has none in 2000, 2002, 2004" in page.locator(".mix").inner_text()
     assert watched.problems() == []
     assert watched.faults == []
     watched.close()

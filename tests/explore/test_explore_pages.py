@@ -146,10 +146,13 @@ def test_cards_are_shared(watched: Watched, kind: str) -> None:
     if kind == "CSV":
         figures = card.locator(".bars .figure").all_inner_texts()
         rows = list(csv.reader(content.decode().splitlines()))
-        assert rows[0] == ["id", "name", "value", "shown"]
+        assert rows[0] == ["id", "name", "value", "shown", "collection", "lift"]
         assert [row[1] for row in rows[1:]][: len(words)] == words
         assert [row[3] for row in rows[1:]][: len(words)] == figures
-        for _, _, value, shown in rows[1:]:
+        for _, _, value, text, mean, lift in rows[1:]:
+            shown, times = text.split()
+            assert times.startswith("×")
+            assert float(lift) == pytest.approx(float(value) / float(mean), rel=1e-6)
             assert shown == "<0.1" or abs(float(value) - float(shown)) <= (0.05 if "." in shown else 0.5)
     assert watched.problems() == []
 
@@ -244,11 +247,8 @@ def test_pages_show_their_documents_on_the_map(
     assert page.locator(".filterbar .count").inner_text() == f"{dots} of 72 documents"
 
 
-def test_words_lead_to_the_map_and_to_time(watched: Watched) -> None:
+def test_words_lead_to_the_map(watched: Watched) -> None:
     page = watched.go("#/word/salt")
-    page.get_by_role("link", name="Over time").click()
-    wait_for_place(page, "#/time?words=salt")
-    watched.go("#/word/salt")
     page.get_by_role("link", name="on the map").click()
     wait_for_place(page, "#/?words=salt")
 
@@ -309,19 +309,4 @@ def test_margins_are_those_of_the_mean(watched: Watched, titled: TopicData) -> N
     for row in rows:
         shares = titled.documents.topics[year == row["period"], 1].astype(float)
         expected = 1.96 * shares.std(ddof=1) / np.sqrt(len(shares))
-        assert float(row["margin"]) == pytest.approx(expected, rel=0.02)
-
-
-def test_time_says_that_the_mix_of_documents_changes(browser: Any, address: str, corpus: tt.Corpus) -> None:
-    watched = Watched(browser, address)
-    watched.open("#/time")
-    note = watched.page.locator(".mix").inner_text()
-    years = [2010 + d % 4 for d in range(corpus.n_docs)]
-    absent = [
-        str(year)
-        for year in range(2010, 2014)
-        if not any("place:music" in corpus.tags_of(d) for d in range(corpus.n_docs) if years[d] == year)
-    ]
-    assert absent == ["2010", "2011", "2013"]
-    assert f"place:music (25 % of the documents) is on none of {', '.join(absent)}" in note
-    watched.close()
+        assert float(row["high"]) - float(row["value"]) == pytest.approx(expected, rel=0.02)

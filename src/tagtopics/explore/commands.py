@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,6 +49,11 @@ NamesOption = Annotated[
     str | None,
     option("Names of topics: the JSON that a report exports, or a CSV file with columns topic and name.",
            "--names", default="those of the model", metavar="FILE"),
+]  # fmt: skip
+AboutOption = Annotated[
+    str | None,
+    option("Text about the collection, in Markdown: its source, licence, contact.", "--about",
+           default="none", metavar="FILE"),
 ]  # fmt: skip
 HostOption = Annotated[
     str, option("Address to listen on; use 0.0.0.0 to allow remote access.", metavar="ADDRESS")
@@ -111,9 +117,10 @@ def report_command(
     audit: AuditOption = None,
     open_it: OpenOption = False,
     names: NamesOption = None,
+    about: AboutOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
-    from tagtopics.explore.record.names_file import read_names, with_names
+    from tagtopics.explore.record.names_file import read_about, read_names, with_names
     from tagtopics.explore.record.photographs import with_pictures
     from tagtopics.explore.report.audit_page import read_findings
     from tagtopics.explore.report.html_report import ReportOptions, check_report_target, write_report
@@ -121,10 +128,11 @@ def report_command(
     check_report_target(out, overwrite=overwrite)
     findings = None if audit is None else read_findings(audit)
     own_names = {} if names is None else read_names(names)
+    told = "" if about is None else read_about(about)
     clock = StepClock("load", "record", "render")
     loaded, documents = _load_both(model, corpus, output)
     clock.begin("record")
-    data = with_names(_record(loaded, documents, model, title), own_names)
+    data = replace(with_names(_record(loaded, documents, model, title), own_names), about=told)
     if images is not None:
         data = with_pictures(data, loaded, images)
     clock.begin("render")

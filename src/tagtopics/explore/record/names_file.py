@@ -1,4 +1,4 @@
-"""Names of topics from a file: what *Export all names* of a report writes, or a table of topics."""
+"""What a report takes from other files: names of topics, and a text about the collection."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tagtopics.errors import InputError
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.models.naming import distinct
 
+_MOST_ABOUT = 20_000  # characters
 _LONGEST = 80  # characters of a name; `static/names.js` has the same
 
 
@@ -24,10 +25,7 @@ class _NamesFile(BaseModel):
 
 def read_names(path: str | Path) -> dict[int, str]:
     """Return names by topic, of JSON from a report or of a CSV table with columns `topic` and `name`."""
-    try:
-        text = Path(path).read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--names {path}: {getattr(error, 'strerror', None) or 'is not UTF-8'}") from None
+    text = _read(path, "--names")
     try:
         if text.lstrip().startswith("{"):
             names = _NamesFile.model_validate_json(text).topics
@@ -38,6 +36,21 @@ def read_names(path: str | Path) -> dict[int, str]:
             f"--names {path}: give the JSON that a report exports, or a CSV file with columns topic and name"
         ) from None
     return {k: " ".join(name.split())[:_LONGEST] for k, name in names.items() if name.strip()}
+
+
+def read_about(path: str | Path) -> str:
+    """Return a text about the collection, such as its source, licence and contact: paragraphs in Markdown."""
+    text = _read(path, "--about").strip()
+    if len(text) > _MOST_ABOUT:
+        raise InputError(f"--about {path}: has {len(text):,} characters; at most {_MOST_ABOUT:,} are shown")
+    return text
+
+
+def _read(path: str | Path, option: str) -> str:
+    try:
+        return Path(path).read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{option} {path}: {getattr(error, 'strerror', None) or 'is not UTF-8'}") from None
 
 
 def with_names(data: TopicData, names: dict[int, str]) -> TopicData:

@@ -110,7 +110,7 @@ def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
     if not held_out.nnz:
         return facts
     alone = holdout.perplexity(holdout.unigram_log_likelihood(held_out, words), float(held_out.sum()))
-    facts["training_perplexity"] = model.perplexity(scored, seed=0)
+    facts |= {"training_perplexity": model.perplexity(scored, seed=0), "scored_documents": float(len(rows))}
     return facts | {"perplexity_without_topics": alone}
 
 

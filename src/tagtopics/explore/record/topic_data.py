@@ -135,6 +135,7 @@ class TopicData:
         findings: for the first screen of the explorer.
         recipe: how words are found in the texts; None if that is unknown.
         fitted: when the model was fitted, UTC, as ISO 8601; None if that is unknown.
+        about: the collection, such as its source, licence and contact, in Markdown.
         version: of this layout.
     """
 
@@ -157,6 +158,7 @@ class TopicData:
     findings: tuple[Finding, ...] = ()
     recipe: TextRecipe | None = None
     fitted: str | None = None
+    about: str = ""
     version: int = VERSION
 
     def __post_init__(self) -> None:

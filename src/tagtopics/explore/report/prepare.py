@@ -52,6 +52,7 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
         "time": time_of(data),
         "recipe": data.recipe_settings,
         "fitted": data.fitted,
+        "about": data.about,
         "pictures": data.visual or bool(data.pictures),
         "corpus": data.documents.has_words,
     }

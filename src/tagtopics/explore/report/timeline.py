@@ -131,11 +131,13 @@ def _held(data: TopicData, period: Int64, tags: list[int]) -> dict[str, Any] | N
     """
     has, n_periods = sp.csr_array(data.tag_matrix[:, tags], dtype=np.float64), period.max() + 1
     docs = np.flatnonzero((period >= 0) & (has.sum(1) > 0))
+    if len(tags) < 2 or len(docs) < _MOST_OF * (period >= 0).sum():
+        return None
     member = has[docs] / has[docs].sum(1)[:, np.newaxis]
     when = sp.csr_array(np.eye(n_periods)[period[docs]])
     design = sp.csr_array(sp.hstack([when, member]))
     products = (design.T @ design).toarray()
-    if len(tags) < 2 or len(docs) < _MOST_OF * (period >= 0).sum() or connected_components(products)[0] > 1:
+    if connected_components(products)[0] > 1:
         return None
     mix = np.tile(member.sum(0) / len(docs), (n_periods, 1))
     weights = design @ np.linalg.pinv(products, hermitian=True) @ np.hstack([np.eye(n_periods), mix]).T

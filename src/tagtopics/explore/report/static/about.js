@@ -23,6 +23,7 @@ function aboutPage() {
   const left = sizes.documents - settings.bodies;
   return [
     hero("Trust", "How to read this", lead("Where the numbers come from, what they mean, and how far you can trust them.")),
+    store.about ? card("About the collection", null, store.about.split(/\n\s*\n/).map(aboutPart)) : null,
     h("div", { class: "split" },
       h("div", {},
         factsFigure("Data", null, [
@@ -52,6 +53,7 @@ function aboutPage() {
         factsFigure("Quality", "Measured on this collection.", qualityFacts()),
       ),
     ),
+    weakTopics(),
     card("What credit is, and what it is not", null,
       h("p", {}, "Credit says which tag of a document best accounts for a word, given how the tag is used in other documents. It is an estimate about vocabulary."),
       h("p", {},
@@ -62,6 +64,29 @@ function aboutPage() {
     ),
     factsFigure("Glossary", null, GLOSSARY, "glossary"),
   ];
+}
+
+// A paragraph or heading; of Markdown, links to http and https are made, the rest is text.
+const LINK = /(\[[^\]\n]+\]\(https?:\/\/[^\s()]+\)|https?:\/\/[^\s<>"()]+)/;
+function aboutPart(text) {
+  const [, mark, rest] = /^(#+ )?([^]*)$/.exec(text);
+  const parts = rest.split(LINK).map((part) => {
+    const [, name, href] = /^\[(.+)\]\((.+)\)$/.exec(part) || [];
+    return LINK.test(part) ? h("a", { href: href || part, rel: "noopener noreferrer external", target: "_blank" }, name || part) : part;
+  });
+  return h(mark ? "h3" : "p", { dir: "auto" }, parts);
+}
+
+function weakTopics() {
+  const { coherence } = store.topics;
+  if (!coherence.length || store.pictures) return null;
+  const mean = coherence.reduce((sum, x) => sum + x, 0) / store.K;
+  const n = (k) => store.documents.ids.filter((_, d) => store.docRoots[d * store.K + k] ** 2 >= TOPIC_FROM).length;
+  const row = (k) => ({ ...topicItem(k, Math.max(coherence[k], 0), `${coherence[k].toFixed(2)}, ${plural(n(k), "document")}`), mean });
+  return barFigure({
+    title: "Weak topics", question: `Topics whose words occur together least (coherence), and the documents${ofListed()} with at least ${percent(TOPIC_FROM)} of them. The thin line is the mean of all topics.`,
+    rows: topOf(coherence.map((x) => -x), store.K).map(row), shown: 5, axis: "Coherence", form: (x) => x.toFixed(2),
+  });
 }
 
 const leftOut = (left) =>
@@ -77,7 +102,7 @@ function qualityFacts() {
   return [
     ["Mean coherence (NPMI)", meanCoherence()],
     ["Perplexity of new documents", facts.pilot_hidden ? pilotFact(facts) : "not measured; run tagtopics evaluate"],
-    ["Perplexity of training documents", facts.training_perplexity ? `${whole(facts.training_perplexity)}; do not compare models by it, they have seen these documents` : null],
+    ["Perplexity of training documents", facts.training_perplexity ? `${whole(facts.training_perplexity)}, on ${plural(facts.scored_documents, "document")}; do not compare models by it, they have seen these documents` : null],
     ["Without topics", facts.perplexity_without_topics ? whole(facts.perplexity_without_topics) : null],
   ];
 }

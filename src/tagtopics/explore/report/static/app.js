@@ -3,7 +3,7 @@
 /** @type {[string, string[][]][]} */
 const PLACES = [
   ["Atlas", [["", "Map"], ["topics", "Topics"], ["tags", "Tags"], ["time", "Time"]]],
-  ["Compare", [["groups", "Tags together"], ["network", "Network"]]],
+  ["Compare", [["groups", "Tag groups"], ["network", "Network"]]],
   ["Read", [["documents", "Documents"]]],
   ["Trust", [["about", "How to read"]]],
 ];
@@ -179,6 +179,7 @@ function start() {
       });
       route();
       document.documentElement.dataset.ready = "yes";
+      if (!settings.live && !store.pictures) setTimeout(() => readTexts(false), 3000); // a server would send all texts
     })
     .catch((error) => {
       byId("main").replaceChildren(

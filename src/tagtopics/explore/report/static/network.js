@@ -40,7 +40,7 @@ function tagNetwork(kind) {
     if (few) for (const t of [a, b]) degree.set(t, (degree.get(t) || 0) + 1);
     return few;
   });
-  return { tags, edges: kept };
+  return { tags: tags.filter((t) => degree.has(t)), edges: kept };
 }
 
 // Springs along edges, repulsion between all: the same picture every time.
@@ -160,7 +160,7 @@ function networkPage() {
   const network = tagNetwork(kind);
   const { tags, edges } = network;
   const area = "Area: documents. Colour: main topic. Lines: common documents, relative to the documents of both tags.";
-  const rows = edges.map((edge) => ({ ...edge, name: `${tagFull(edge.a)} + ${tagFull(edge.b)}`, value: edge.n, text: plural(edge.n, "document") }));
+  const rows = edges.map((edge) => ({ ...edge, name: `${tagFull(edge.a)} + ${tagFull(edge.b)}`, value: edge.weight, text: `${plural(edge.n, "document")}  ${edge.weight.toFixed(2)}` }));
   const columns = {
     tag: ({ a }) => store.tags.names[a], other_tag: ({ b }) => store.tags.names[b], documents: ({ n }) => n, weight: ({ weight }) => weight,
   };
@@ -173,15 +173,15 @@ function networkPage() {
       jointLink(a, b),
       h("span", { class: "figure" }, text),
     );
-  const note = `Documents that have both tags${ofListed()}; pairs that share the largest part of their documents first.`;
+  const note = `Documents that have both tags${ofListed()}, and their cosine, by which the pairs are sorted: documents with both, divided by the geometric mean of the documents with each.`;
   return [
     hero(null, "Tag network",
-      lead(`Which tags are on the same documents: the ${whole(tags.length)} most frequent tags, each joined with those it shares most documents with.`),
+      lead(`Which tags are on the same documents: ${whole(tags.length)} of the most frequent tags, each joined with those it shares most documents with. Tags that share none are left out.`),
     ),
     kindLinks("#/network", kind),
     drawing,
     edges.length
-      ? figure({ title: "Strongest pairs", question: note, rows, columns, axis: "Documents with both tags", form: whole, mark: () => growing(rows, row, 12, "ul", "neighbours") })
+      ? figure({ title: "Strongest pairs", question: note, rows, columns, axis: "Cosine", form: (x) => x.toFixed(1), mark: () => growing(rows, row, 12, "ul", "neighbours") })
       : null,
   ];
 }

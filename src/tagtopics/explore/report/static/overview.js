@@ -1,4 +1,4 @@
-// The front page: the map with its filter, what passes the filter, sizes, tag groups.
+// The front page: the map with its filter, years, and findings or what passes the filter.
 function overviewPage() {
   const map = new DocumentMap();
   const side = h("div", { class: "side" });
@@ -29,10 +29,6 @@ function overviewPage() {
     filterBar(),
     h("div", { class: "front" }, h("div", {}, map.node, yearStrip()), side),
     mapNote(map),
-    store.groups.length
-      ? groupCards("Tag groups", 6, h("p", {}, link("#/groups", {}, "Compare any tags →")))
-      : null,
-    tagKinds(),
   ];
 }
 
@@ -74,7 +70,7 @@ function passingCards() {
   ].filter(Boolean);
 }
 
-function groupCards(title, n, ...more) {
+function groupCards(title, n) {
   const rows = store.groups.map(({ tags, topic, documents }) => ({
     tags, topic, id: tags.map((t) => store.tags.names[t]).join(" + "), name: tags.map(tagFull).join(" + "), value: documents, text: plural(documents, "document"),
   }));
@@ -91,29 +87,8 @@ function groupCards(title, n, ...more) {
     );
   return figure({
     title, question: "Pairs of tags whose joint profile differs most from that of either tag alone; generic topics do not count.", rows, columns, shown: n, axis: "Documents with both tags", form: whole,
-    mark: (some) => [h("ul", { class: "groups" }, some.map((one) => h("li", {}, group(one)))), more],
+    mark: (some) => h("ul", { class: "groups" }, some.map((one) => h("li", {}, group(one)))),
   });
-}
-
-function tagKinds() {
-  if (!store.tags.names.length) return null;
-  const rows = topOf(store.tags.documents, store.tags.names.length).map((t) => tagItem(t, store.tags.documents[t], whole(store.tags.documents[t])));
-  const kinds = () =>
-    h("dl", { class: "kinds" },
-      [...store.kinds].map(([kind, tags]) => {
-        const best = topOf(store.tags.documents, 10, tags);
-        return [
-          h("dt", {}, kind || "tags"),
-          h("dd", {},
-            best.map((t) => tagChip(t, whole(store.tags.documents[t]))),
-            tags.length > best.length
-              ? link(`#/tags?kind=${encodeURIComponent(kind)}`, { class: "all" }, `all ${whole(tags.length)}`)
-              : null,
-          ),
-        ];
-      }),
-    );
-  return figure({ title: "Tags", question: "The most frequent tags of each kind, with their numbers of documents.", rows, axis: "Documents", form: whole, mark: kinds });
 }
 
 // Lists of topics, tags and documents.

@@ -15,13 +15,16 @@ function foldedText(text, places) {
   return out;
 }
 
-// All texts, folded: read once, when they are first needed.
-const texts = { folded: null, reading: null, read: 0 };
-function readTexts() {
+// All texts, folded: read once, while the browser has nothing else to do, or at once when they are needed.
+const texts = { folded: null, reading: null, read: 0, needed: false };
+const idle = () => new Promise((done) => (window.requestIdleCallback ? requestIdleCallback(done, { timeout: 500 }) : setTimeout(done, 60)));
+function readTexts(needed = true) {
+  texts.needed ||= needed;
   texts.reading ||= (async () => {
     const folded = new Array(store.documents.ids.length);
     const total = Math.min(settings.bodies, folded.length);
     for (let d = 0; d < folded.length; d++) {
+      if (!texts.needed && d % settings.chunk === 0) await idle();
       const found = d < total ? await packedBody(d) : null; // its words need not be found
       const words = found && found.t === undefined && found.w ? found.w.map((w) => store.words.names[w]).join(" ") : "";
       const start = (store.documents.snippets && store.documents.snippets[d]) || "";
