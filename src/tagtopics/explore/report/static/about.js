@@ -2,12 +2,12 @@
 const GLOSSARY = [
   ["Topic", "A set of words that tend to occur in the same documents. The model finds topics; nobody defines them. A name is made from a topic's most telling words and tags."],
   ["Background topic", "A topic that is spread over the whole collection, so that it says little about a single document or tag. It is shown in grey and left out where topics characterise something."],
-  ["Share", "The part of all words, of a tag or of a document that belongs to a topic. Shares add up to 100 %."],
+  ["Share", "The part of the words that belongs to a topic: of all words, of those in a document, of those credited to a tag. Shares add up to 100 %."],
   ["Tag", "A label that a document already had: an author, a subject, a venue. A tag written kind:name has a kind."],
   ["Credit", "How likely each tag of a document accounts for one of its words, by the model: p(tag | word, document). The credits of a word add up to 100 %."],
-  ["Lift (×)", "How many times more frequent a word is in a topic than in the whole collection."],
+  ["Lift (×)", "How many times more of something there is here than in the whole collection: of a word in a topic, of a topic in a tag."],
   ["Together", "The topics that several tags have in common: the product of their profiles, scaled to 100 %."],
-  ["Alike", "Overlap of two lists of shares (Bhattacharyya coefficient): 100 % if equal, 0 % if nothing is common."],
+  ["Alike", "Overlap of two lists of shares (Bhattacharyya coefficient): 100 % if equal, 0 % for the mean of all pairs."],
   ["Coherence", "How often a topic's ten top words occur in the same document (NPMI): 1 always, 0 as by chance, −1 never."],
   ["Perplexity", "How many equally likely words the model hesitates between when it predicts hidden words; lower is better. Topics are inferred from 80 % of each document's words and scored on the other 20 %."],
 ];

@@ -235,10 +235,7 @@ function yearStrip() {
     },
     pointermove: (event) => start && show(dragged(event)),
     pointerup: (event) => start && choose(dragged(event)).then(() => (start = 0)),
-    pointercancel: () => {
-      start = 0;
-      draw();
-    },
+    pointercancel: () => choose(filter.years || [first, last]).then(() => (start = 0)),
   } }, []);
   const draw = () => {
     const years = filter.years || [first, last];

@@ -159,7 +159,7 @@ function networkPage() {
   const kind = asked !== null && store.kinds.has(asked) ? asked : null;
   const network = tagNetwork(kind);
   const { tags, edges } = network;
-  const area = "Area: documents. Colour: main topic. Lines: common documents, relative to the documents of both tags.";
+  const area = "Area: documents. Colour: main topic. Lines: common documents, as cosine.";
   const rows = edges.map((edge) => ({ ...edge, name: `${tagFull(edge.a)} + ${tagFull(edge.b)}`, value: edge.weight, text: `${plural(edge.n, "document")}  ${edge.weight.toFixed(2)}` }));
   const columns = {
     tag: ({ a }) => store.tags.names[a], other_tag: ({ b }) => store.tags.names[b], documents: ({ n }) => n, weight: ({ weight }) => weight,

@@ -186,21 +186,13 @@ function documentsPage() {
     list.replaceChildren(documentFigure({ title: "Documents", question, rows, axis: "Share of this topic" }, ({ d }) => documentRow(d, { reasons: told(d) }), 30));
   };
   followFilter(list, draw);
-  const left = store.sizes.documents - store.sizes.listed;
+  const { documents, listed } = store.sizes;
+  const known = listed < documents || !store.corpus ? listed : store.pictures ? settings.photos : settings.bodies;
+  const what = listed < documents ? "documents" : store.pictures ? "photos" : "texts";
   return [
-    h("h1", {}, plural(store.sizes.documents, "document")),
-    h("p", { class: "lead" }, store.pictures ? "Every photo with its topics; choose one to see where each of its tags is." : "Every document with its topics; choose one to read it, with its words coloured by tag."),
-    store.pictures && settings.photos < store.sizes.documents
-      ? h("p", { class: "note" }, `${whole(store.sizes.documents - settings.photos)} photos are not on these pages.`)
-      : null,
-    !store.pictures && !left && settings.bodies < store.sizes.documents && store.corpus
-      ? h("p", { class: "note" }, `${whole(store.sizes.documents - settings.bodies)} texts are not in this file, which has a size limit (--max-mb).`)
-      : null,
-    left
-      ? h("p", { class: "note" },
-          `${whole(left)} of them are not in this file, which has a size limit (--max-mb).`,
-        )
-      : null,
+    h("h1", {}, plural(documents, "document")),
+    lead(store.pictures ? "Every photo with its topics; choose one to see where each of its tags is." : "Every document with its topics; choose one to read it, with its words coloured by tag."),
+    known < documents ? h("p", { class: "note" }, `${whole(documents - known)} ${what} are not on these pages, which have a size limit (--max-mb).`) : null,
     filterBar(),
     yearStrip(),
     choice("Order by", "order", Object.keys(orders).map((one) => [one, one]), order, (chosen) => {
