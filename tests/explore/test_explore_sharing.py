@@ -58,7 +58,7 @@ def test_every_card_has_a_table_and_pictures(watched: Watched, place: str) -> No
     if place == "#/":
         assert "map" in {title for title, _ in found}
     for title, kinds in found:
-        assert kinds == ["CSV", "SVG", "PNG"] or (title in TEXTS and not kinds), title
+        assert kinds == ["CSV", "SVG", "PNG", "Card"] or (title in TEXTS and not kinds), title
 
 
 def test_the_map_is_saved_with_names_and_places(watched: Watched, data: TopicData) -> None:
@@ -117,7 +117,7 @@ def test_a_map_alone_is_embedded(browser: Any, address: str) -> None:
 
 def test_citations_are_bibtex_without_a_path_of_their_owner(watched: Watched, data: TopicData) -> None:
     page = watched.open("#/topic/1")
-    card = page.locator(".card").first
+    card = page.locator(".card", has=page.get_by_role("heading", name="Words"))
     card.locator("details.share summary").first.click()
     folder = watched.address.rpartition("/")[0].removeprefix("file://")
     for label in ("Cite this", "Embed this"):
@@ -143,7 +143,7 @@ def test_tables_have_all_rows_with_ids(watched: Watched, data: TopicData, corpus
     rows = list(csv.DictReader(saved(page, card, "CSV").decode().splitlines()))
     assert sorted(row["id"] for row in rows) == sorted(np.array(corpus.ids)[has])
     assert len(rows) > card.locator(".documents > li").count()
-    topics = page.locator(".card", has_text="Mean topics")
+    topics = page.locator(".card", has=page.get_by_role("heading", name="Topics"))
     rows = list(csv.DictReader(saved(page, topics, "CSV").decode().splitlines()))
     assert {int(row["id"]): row["name"] for row in rows} == dict(enumerate(data.names))
     assert sum(float(row["value"]) for row in rows) == pytest.approx(1, abs=0.01)

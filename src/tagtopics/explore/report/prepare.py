@@ -112,7 +112,7 @@ def near_topics(data: TopicData) -> tuple[Int64, Float64]:
     ones 1; less than the mean is 0.
     """
     chance = mean_overlap(np.sqrt(data.topic_word.astype(np.float64)))
-    alike = np.maximum((1.0 - topic_distances(data.topic_word) ** 2 - chance) / (1.0 - chance), 0.0)
+    alike = np.maximum((1.0 - topic_distances(data.topic_word) ** 2 - chance) / max(1.0 - chance, 1e-9), 0.0)
     np.fill_diagonal(alike, -1.0)
     near = np.argsort(-alike, axis=1, kind="stable")[:, : min(NEAR_TOPICS, data.n_topics - 1)]
     return near, np.take_along_axis(alike, near, 1)

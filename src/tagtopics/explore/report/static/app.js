@@ -11,12 +11,9 @@ const BUTTONS = hasBench() ? [["workbench", "Try a text"]] : [];
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "documents" };
 /** @type {(parts: string[]) => string} */
 const ownerOf = ([name, rest]) => (name === "tags" && rest ? "groups" : (OWNERS[name] ?? name));
-/** @param {string[]} page */
-function isOffered([name]) {
-  if (name === "time") return Boolean(store.time);
-  if (name === "tags") return store.tags.names.length > 0;
-  return !["groups", "network"].includes(name) || store.tags.names.length > 1;
-}
+const LEAST_TAGS = { tags: 1, groups: 2, network: 2 };
+/** @type {(page: string[]) => boolean} */
+const isOffered = ([name]) => (name === "time" ? Boolean(store.time) : store.tags.names.length >= (LEAST_TAGS[name] ?? 0));
 
 // Pages by name. `rest` is not decoded: a plus in a name is encoded, one between names is not.
 const ROUTES = {

@@ -100,13 +100,15 @@ function countWith(tags) {
   const has = (row) => tags.every((t) => row.includes(t));
   return store.docsOfTag[tags[0]].filter((d) => has(store.documents.tags[d])).length + store.counted.filter(has).length;
 }
-// The tags of the documents that have a tag: tag and number of documents, most frequent first.
-function tagsWith(t) {
+// Tags of rows of tags, with the number of rows, most frequent first.
+function tagCounts(rows) {
   const counts = new Map();
-  const rows = [...store.docsOfTag[t].map((d) => store.documents.tags[d]), ...store.counted.filter((row) => row.includes(t))];
-  for (const row of rows) for (const u of row) if (u !== t) counts.set(u, (counts.get(u) || 0) + 1);
+  for (const row of rows) for (const t of row) counts.set(t, (counts.get(t) || 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
 }
+// The tags of the documents that have a tag.
+const tagsWith = (t) =>
+  tagCounts([...store.docsOfTag[t].map((d) => store.documents.tags[d]), ...store.counted.filter((row) => row.includes(t))]).filter(([u]) => u !== t);
 // Said where a count covers only a part of the collection.
 const ofListed = () =>
   store.sizes.counted < store.sizes.documents ? ` among the ${whole(store.sizes.counted)} documents in this file` : "";

@@ -120,7 +120,7 @@ function similarTags(t) {
   const { chance: chances, names } = store.tags;
   const chance = chances[tagKind(t)] ?? chances[""];
   const alike = Float64Array.from(names, (_, u) =>
-    u === t || tagKind(u) !== tagKind(t) ? -1 : (overlap(store.tagRoots, t, store.tagRoots, u) - chance) / (1 - chance),
+    u === t || tagKind(u) !== tagKind(t) ? -1 : (overlap(store.tagRoots, t, store.tagRoots, u) - chance) / Math.max(1 - chance, 1e-9),
   );
   const rows = topOf(alike, 200).filter((u) => alike[u] > 0).map((u) => tagItem(u, alike[u], percent(alike[u])));
   const question = `Tags${tagKind(t) ? " of the same kind" : ""} with similar topics: 100 % means equal, 0 % as any two tags.`;

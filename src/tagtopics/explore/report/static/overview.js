@@ -59,9 +59,7 @@ function passingCards() {
     return [...findingsCard(), barFigure({ title: "Topics by share", question, rows, axis: "Share" })];
   }
   if (!docs.length) return [card("No documents", null, h("p", {}, "No document passes the filter. Remove a part of it."))];
-  const tags = new Map();
-  for (const d of docs) store.documents.tags[d].forEach((t) => tags.set(t, (tags.get(t) || 0) + 1));
-  const best = [...tags].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([t, n]) => tagItem(t, n, whole(n)));
+  const best = tagCounts(docs.map((d) => store.documents.tags[d])).map(([t, n]) => tagItem(t, n, whole(n)));
   const whose = store.pictures ? "all parts of these photos" : "all words of these documents";
   return [
     moreFigure(`Share of ${whose}. ${HAIRLINE}`, topicsMore(sharesOf(docs))),
@@ -105,11 +103,7 @@ function topicsPage() {
   draw(first);
   return [
     h("h1", {}, plural(store.K, "topic")),
-    lead(
-      store.pictures
-        ? "Every topic with its most typical tags; choose one to see its photos."
-        : "Every topic with its most telling words; choose one to see its tags and documents.",
-    ),
+    lead(store.pictures ? "Every topic with its most typical tags; choose one to see its photos." : "Every topic with its most telling words; choose one to see its tags and documents."),
     choice("Order by", "order", orders.map((one) => [one, one]), first, (order) => {
       keepState("order", order, "share", pushHash);
       draw(order);
@@ -148,11 +142,7 @@ function tagsPage(kind) {
   const tags = shown === null ? store.tags.names.map((_, t) => t) : store.kinds.get(shown);
   return [
     h("h1", {}, plural(tags.length, "tag")),
-    lead(
-      store.pictures
-        ? "Every tag with its number of photos and its main topics."
-        : "Every tag with its number of documents, its main topics and its most telling words.",
-    ),
+    lead(store.pictures ? "Every tag with its number of photos and its main topics." : "Every tag with its number of documents, its main topics and its most telling words."),
     kindLinks("#/tags", shown),
     ...growing(topOf(store.tags.documents, tags.length, tags), tagRow, 60, "ul", "rows"),
   ];
