@@ -90,8 +90,8 @@ def test_every_bar_has_the_mean_of_the_collection(
 def test_lines_are_where_the_mean_is(watched: Watched, data: TopicData) -> None:
     page = watched.open("#/tag/place%3Asea")
     profile = data.tags.profiles[data.tags.names.index("place:sea")].astype(float)
-    order = np.argsort(-profile * np.log(profile / data.topic_share))
-    order = [k for k in order if profile[k] >= 0.01 and profile[k] > data.topic_share[k]]
+    by_weight = np.argsort(-profile * np.log(profile / data.topic_share))
+    order = [k for k in by_weight if profile[k] >= 0.01 and profile[k] > data.topic_share[k]]
     rows = page.evaluate(LINES, "Topics")
     assert len(rows) == len(order)
     most = max(profile[order].max(), data.topic_share[order].max())
