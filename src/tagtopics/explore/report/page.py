@@ -54,9 +54,10 @@ def script(*, audit: bool = False) -> str:
     names = (*_SCRIPTS, "audit") if audit else _SCRIPTS
     parts = "\n".join(_asset("static", f"{name}.js") for name in names)
     short = re.sub(r"^ *(//.*|/\*\*.*\*/)?\n|^ +| // .*| /\*\* .*? \*/", "", parts + "\n", flags=re.MULTILINE)
-    short = re.sub(r"(?<=[{(\[,])\n|,?\n(?=[)\]}])", "", short)  # statements keep their lines
+    short = re.sub(r"(?<=[{(\[,])\n|,?\n(?=[)\]}])", "", short)
     pieces = _QUOTED.split(short)
-    pieces[::2] = [_SPACED.sub(r"\1", piece) for piece in pieces[::2]]
+    plain = [_SPACED.sub(r"\1", piece) for piece in pieces[::2]]
+    pieces[::2] = [re.sub(r"(?<=;)\n(?=.)|;(?=})", "", piece) for piece in plain]
     return f'(() => {{\n"use strict";\n{"".join(pieces)}start();\n}})();\n'
 
 

@@ -114,23 +114,8 @@ const pilotFact = (facts) =>
 function recipeFacts() {
   if (store.pictures) return card("Visual words", `Photos became counts of ${whole(store.sizes.words)} visual words: small tiles of similar texture or colour.`);
   if (!store.recipe) return card("Text recipe", "Unknown: the collection came as counts.");
-  const { recipe } = store;
-  const some = (list) => (list.length > 8 ? `a list of ${whole(list.length)}` : list.join(", "));
-  const part = (value) => (Number.isInteger(value) ? plural(value, "document") : `${percent(value)} of the documents`);
-  const [fewest, most] = recipe.ngram_range;
-  return factsFigure("Text recipe", "How texts became words.", [
-    ["Words", recipe.tokenizer ? `by the tokenizer ${recipe.tokenizer}` : recipe.token_pattern === null ? "letters, digits and underscores, with at least one letter" : `by the pattern ${recipe.token_pattern}`],
-    ["Capital letters", recipe.lowercase ? "as small ones" : "kept"],
-    ["Shortest word", recipe.min_length > 1 ? `${whole(recipe.min_length)} characters` : "one character"],
-    ["Left out: stop words", recipe.stop_words === null ? "none" : Array.isArray(recipe.stop_words) ? some(recipe.stop_words) : recipe.stop_words],
-    ["Left out: rare words", recipe.min_df === null || recipe.min_df === 1 ? "none" : `in fewer than ${part(recipe.min_df)}`],
-    ["Left out: frequent words", recipe.max_df === 1 ? null : `in more than ${part(recipe.max_df)}`],
-    ["Most frequent words only", recipe.max_words === null ? null : whole(recipe.max_words)],
-    ["Several words as one", most > 1 ? `${whole(fewest)} to ${whole(most)}` : null],
-    ["Phrases", Array.isArray(recipe.phrases) ? some(recipe.phrases) : null],
-    ["Dictionary forms", recipe.lemmas],
-    ["HTML", recipe.strip_html ? "removed" : "kept"],
-  ]);
+  const told = (value) => (Array.isArray(value) && value.length > 8 ? `a list of ${whole(value.length)}` : value === null ? "default" : String(value));
+  return factsFigure("Text recipe", "How texts became words: the parameters of TextRecipe.", Object.entries(store.recipe).map(([name, value]) => [name, told(value)]));
 }
 
 // Whether new texts can be analysed in this file, and if not, why.
@@ -138,10 +123,7 @@ const benchFact = () =>
   settings.bench
     ? "in this file; the model is rounded"
     : ({
-        photos: "not in this file, because it is a model of photos; run tagtopics serve",
-        counts: "not in this file, because the collection came as counts; it is not known how texts become words",
-        tokenizer: "not in this file, because a browser does not have the tokenizer; run tagtopics serve",
-        lemmas: "not in this file, because a browser does not have the dictionary; run tagtopics serve",
-        pattern: "not in this file, because browsers have no such pattern of words; run tagtopics serve",
-        size: "not in this file, because it would take too much of it; run tagtopics serve",
-      })[settings.benchless] || null;
+        photos: "not in this file: it is a model of photos; run tagtopics serve",
+        counts: "not in this file: the collection came as counts, so it is not known how texts become words",
+        size: "not in this file: it would take too much of it; run tagtopics serve",
+      })[settings.benchless] ?? (settings.benchless ? `not in this file: a browser cannot find words by its ${settings.benchless}; run tagtopics serve` : null);
