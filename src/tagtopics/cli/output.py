@@ -167,11 +167,6 @@ def per_cent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def join(names: Sequence[str], separator: str = " ") -> Text:
-    """Return joined names, never parsed as markup."""
-    return plain(separator.join(names))
-
-
 def size_text(sizes: Mapping[str, Any]) -> str:
     """Return the sizes of a corpus in one line."""
     names = {"n_docs": "documents", "n_words": "words", "n_tags": "tags", "n_tokens": "tokens"}

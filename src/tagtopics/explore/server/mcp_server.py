@@ -84,15 +84,9 @@ def http_app(server: Server, hosts: Sequence[str], token: str | None, limits: Li
         token: that requests must have as `Authorization: Bearer TOKEN`.
         limits: on the size of requests.
     """
-    security = TransportSecuritySettings(
-        allowed_hosts=[name for host in hosts for name in (host, f"{host}:*")],
-        allowed_origins=[
-            f"{scheme}://{host}{port}"
-            for scheme in ("http", "https")
-            for host in hosts
-            for port in ("", ":*")
-        ],
-    )
+    names = [name for host in hosts for name in (host, f"{host}:*")]
+    origins = [f"{scheme}://{name}" for scheme in ("http", "https") for name in names]
+    security = TransportSecuritySettings(allowed_hosts=names, allowed_origins=origins)
     app = server.streamable_http_app(
         json_response=True,
         stateless_http=True,

@@ -26,7 +26,6 @@ _HEADERS = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _OPEN = ("/health", "/ready")  # paths that need no token, for programs that watch the server
 
 T = TypeVar("T")
@@ -164,9 +163,7 @@ class Watch:
         ) + (" ".join(frames) or "'none'")
         self._headers = (*_HEADERS, (b"content-security-policy", policy.encode()))
         self._requests = Counter("tagtopics_requests", "Requests", ("route", "status"), registry=registry)
-        self._seconds = Histogram(
-            "tagtopics_request_seconds", "Duration", ("route",), registry=registry, buckets=_BUCKETS
-        )
+        self._seconds = Histogram("tagtopics_request_seconds", "Duration", ("route",), registry=registry)
         self._open = Gauge("tagtopics_requests_in_flight", "Open requests", registry=registry)
         Gauge("tagtopics_work_pending", "Running and waiting work", registry=registry).set_function(pending)
 
