@@ -82,6 +82,10 @@ def test_links_of_the_site_out_of_docs_lead_to_the_repository() -> None:
 
 
 @pytest.mark.parametrize("folder", [DOCS / "images", RESULTS / "pages" / "images"], ids=name)
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
+
+
 def test_every_image_is_on_a_page(folder: Path) -> None:
     shown = {(page.parent / link).resolve() for page in PAGES for link in relative_links(page)}
     images = [path for path in folder.iterdir() if path.suffix != ".py"]
