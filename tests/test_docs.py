@@ -82,10 +82,6 @@ def test_links_of_the_site_out_of_docs_lead_to_the_repository() -> None:
 
 
 @pytest.mark.parametrize("folder", [DOCS / "images", RESULTS / "pages" / "images"], ids=name)
-def test_the_readme_is_short() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
-
-
 def test_every_image_is_on_a_page(folder: Path) -> None:
     shown = {(page.parent / link).resolve() for page in PAGES for link in relative_links(page)}
     images = [path for path in folder.iterdir() if path.suffix != ".py"]
@@ -274,3 +270,7 @@ def test_llms_txt_has_the_format_and_its_links_lead_to_pages() -> None:
     pages = [link[1].replace("decisions/index", "decisions/README") for link in links if link]
     assert len(pages) > 10
     assert [page for page in pages if not (DOCS / f"{page}.md").is_file()] == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
