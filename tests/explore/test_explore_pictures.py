@@ -92,7 +92,7 @@ def test_photograph_page_shows_heat(browser: Any, pictures: TopicData, tmp_path:
         seen.add(page.evaluate(drawn))
     assert len(seen) == choices.count() > 1
     heat = base64.b64decode(pictures.picture_of[0].heat)
-    assert page.locator(".heat-legend").inner_text().split("\n")[-1] == f"{100 * max(heat) / 255:.0f} %"
+    assert page.locator(".heat-legend").inner_text().split("\n")[-1] == f"{100 * max(heat) / 255:.0f}\u00a0%"
     choices.first.click()
     assert page.locator(".heat-legend").is_hidden()
     assert watched.problems() == []
