@@ -163,6 +163,41 @@ def test_tags_of_a_text_are_left_out_one_by_one(watched: Watched) -> None:
     assert set(page.evaluate(hues)) == {"0,0.000"}
 
 
+def test_a_strip_shows_where_each_tag_speaks(watched: Watched, corpus: tt.Corpus) -> None:
+    page = watched.open("#/document/2")
+    page.wait_for_selector(".text .w")
+    marks = page.eval_on_selector_all(
+        ".strip rect",
+        "all => all.map(one => [...['x', 'y'].map(name => Number(one.getAttribute(name))), "
+        "one.style.getPropertyValue('--hue')])",
+    )
+    words = page.eval_on_selector_all(
+        ".text .w",
+        "all => all.map(({ style }) => "
+        "[style.getPropertyValue('--hue'), Number(style.getPropertyValue('--a'))])",
+    )
+    assert [hue for _, _, hue in marks] == [hue for hue, part in words if part > 0.2]
+    assert [y for _, y, _ in marks] == sorted(y for _, y, _ in marks)
+    assert all(0 <= x < len(corpus.tags_of(2)) and 0 <= y < 1 for x, y, _ in marks)
+    assert len({(x, hue) for x, _, hue in marks}) == len({x for x, _, _ in marks})  # a column for each tag
+    page.locator(".choice").get_by_text("topic", exact=True).click()
+    assert not page.locator(".strip").is_visible()
+
+
+def test_words_have_evidence_from_other_documents(watched: Watched, corpus: tt.Corpus) -> None:
+    page = watched.open("#/document/2")
+    page.wait_for_selector(".text .w")
+    page.locator(".text .w").nth(4).hover()
+    page.wait_for_selector("#tip .evidence:not(:empty)")
+    word = page.locator("#tip .tipword").inner_text()
+    tag = page.locator("#tip .bars .label").first.inner_text()
+    others = [d for d in range(corpus.n_docs) if d != 2 and tag in corpus.tags_of(d)]
+    column = corpus.vocabulary.index(word)
+    n = sum(int(corpus.counts[[d], [column]][0] > 0) for d in others)
+    expected = f"In {n} of {len(others)} other documents of {tag.partition(':')[2]}."
+    assert page.locator("#tip .evidence").inner_text() == expected
+
+
 def test_related_documents_tell_why(watched: Watched, model: tt.TTM, corpus: tt.Corpus) -> None:
     page = watched.open("#/document/0")
     name = page.locator("h1").inner_text()

@@ -84,10 +84,10 @@ def test_the_map_is_saved_with_names_and_places(watched: Watched, data: TopicDat
     assert paths.count("h0") == len(data.documents.ids)
 
 
-def test_the_picture_of_a_comparison_has_the_bars_of_the_group(watched: Watched, data: TopicData) -> None:
+def test_the_picture_of_a_comparison_has_the_slopes_of_the_group(watched: Watched, data: TopicData) -> None:
     names = ["place:sea", "also:kitchen"]
     page = watched.open("#/tags/place%3Asea+also%3Akitchen")
-    card = page.locator(".card", has_text="Thick bars")
+    card = page.locator(".card", has_text="Topics that move")
     table = list(csv.reader(saved(page, card, "CSV").decode().splitlines()))
     assert table[0] == ["topic", "topic_name", "together", *names]
     assert len(table) == 1 + data.n_topics
@@ -99,10 +99,14 @@ def test_the_picture_of_a_comparison_has_the_bars_of_the_group(watched: Watched,
         assert float(table[1][3 + column]) == pytest.approx(data.tags.profiles[t][np.argmax(joint)], abs=1e-3)
     card.locator("summary").click()
     picture = ElementTree.fromstring(saved(page, card, "SVG"))
-    bars = [node for node in picture.iter("{http://www.w3.org/2000/svg}rect") if node.get("class") == "bar"]
-    wide = [float(node.get("width", 0)) for node in bars]
-    values = [[float(value) for value in row[2:]] for row in table[1 : 1 + len(bars) // 3]]
-    assert wide == pytest.approx([wide[0] * value / shares[0] for row in values for value in row], abs=0.5)
+    paths = [node.get("d", "") for node in picture.iter("{http://www.w3.org/2000/svg}path")]
+    lines = [re.fullmatch(r"M46 ([\d.]+)L\d+ ([\d.]+)", path) for path in paths]
+    ends = np.array([[float(y) for y in line.groups()] for line in lines if line])  # alone and together
+    values = [[float(x) for x in row[2:]] for row in table[1 : 1 + len(ends) // 2]]
+    shown = np.array([[alone, both] for both, *parts in values for alone in parts])
+    slope, foot = np.polyfit(shown.ravel(), ends.ravel(), 1)
+    assert slope < 0
+    assert ends == pytest.approx(foot + slope * shown, abs=1)
     assert {"together", *names} <= texts_of(picture)
 
 

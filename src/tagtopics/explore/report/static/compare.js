@@ -76,7 +76,7 @@ function groupTopics(tags, joint, alone) {
   });
 }
 function slopes(tags, rows) {
-  const [width, left, right, top] = [isNarrow() ? 340 : 560, 46, isNarrow() ? 150 : 250, 30 + 20 * tags.length];
+  const [width, left, right, top] = [isNarrow() ? 340 : 560, 46, isNarrow() ? 150 : 250, 38 + 20 * tags.length];
   const foot = top + Math.max(34 * rows.length, 180);
   const ticks = roundTicks(Math.max(...rows.flatMap(({ value, parts }) => [value, ...parts]), 0.01));
   const py = (value) => foot - ((foot - top) * value) / ticks.at(-1);
@@ -87,8 +87,9 @@ function slopes(tags, rows) {
   return s("svg", { class: "slope", viewBox: `0 0 ${width} ${foot + 12}`, role: "img", "aria-label": name },
     tags.map((t, i) => [
       s("path", { class: "line", vars: { "--hue": slotHue(i + 1) }, d: `M4 ${10 + 20 * i}h18` }),
-      s("text", { x: 28, y: 14 + 20 * i }, clamped(`${tagFull(t)} alone, then together`, 60)),
+      s("text", { x: 28, y: 14 + 20 * i }, clamped(tagFull(t), 60)),
     ]),
+    [[left, "alone"], [right, "together"]].map(([x, words]) => s("text", { x, y: top - 12, "text-anchor": "middle" }, words)),
     ticks.map((tick) => [s("path", { class: "rule", d: `M${left} ${py(tick)}H${right}` }), s("text", { class: "tick", x: left - 6, y: py(tick), dy: ".35em", "text-anchor": "end" }, percent(tick))]),
     rows.map((row, j) => [
       row.parts.map((part, i) => s("path", { class: "line", vars: { "--hue": slotHue(i + 1) }, d: `M${left} ${py(part)}L${right} ${py(row.value)}` })),

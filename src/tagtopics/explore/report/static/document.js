@@ -9,7 +9,7 @@ function documentPage(d) {
     h("p", { class: "wait" }, "Unpacking …"),
   );
   (store.pictures ? photoOf(d) : body(d)).then(
-    (found) => (!found ? withoutBody : store.pictures ? pictured : coloured)(reading, found || tags, tags),
+    (found) => (!found ? withoutBody : store.pictures ? pictured : coloured)(reading, found ? { ...found, d } : tags, tags),
     (error) => reading.replaceChildren(h("p", { class: "wrong" }, `The ${store.pictures ? "photo" : "text"} cannot be shown: ${error.message}`)),
   );
   return [
@@ -62,6 +62,8 @@ function pictured(box, picture, tags) {
   const canvas = h("canvas", { width: picture.c, height: picture.r, "aria-hidden": "true" });
   const image = h("img", { src: `data:image/jpeg;base64,${picture.j}`, alt: "The photograph" });
   const frame = h("div", { class: "photograph" }, image, canvas);
+  const input = (event) => canvas.style.setProperty("opacity", event.target.value);
+  const slider = h("label", { class: "heat-slider" }, "Strength", h("input", { type: "range", min: 0, max: 1, step: 0.05, value: 1, on: { input } }));
   const legend = heatLegend(most / 255);
   const show = (j) => {
     const pixels = new ImageData(picture.c, picture.r);
@@ -71,7 +73,7 @@ function pictured(box, picture, tags) {
     }
     canvas.getContext("2d").putImageData(pixels, 0, 0);
     frame.classList.toggle("heated", j >= 0);
-    legend.hidden = j < 0;
+    legend.hidden = slider.hidden = j < 0;
   };
   const share = (j) => {
     let sum = 0;
@@ -82,6 +84,7 @@ function pictured(box, picture, tags) {
   box.replaceChildren(
     choice("Show", `heat-${++boxes}`, options, "-1", (value) => show(Number(value))),
     frame,
+    slider,
     legend,
     h("p", { class: "note" }, "Percentages: how much of the photo each of its tags accounts for, together 100 %. Colour: how much of each part of it."),
     tagChips(tags),
@@ -132,21 +135,28 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
     "aria-label": "Words of the document; use the arrow keys to move between words",
   });
   const marks = [];
+  const strip = s("svg", { class: "strip", viewBox: `0 0 ${Math.max(n, 1)} 1`, preserveAspectRatio: "none", "aria-hidden": "true", vars: { "--n": n } });
+  let at = 0; // characters before a piece
   text.append(
     ...piecesOf(found).map((piece) => {
+      at += piece.text.length;
       if (piece.word === undefined) return piece.text;
       const node = h("span", { class: "w", "data-w": marks.length }, piece.text);
       if (!isText) node.style.setProperty("--size", Math.min(1 + Math.log(piece.count) * 0.22, 2).toFixed(2));
-      marks.push([node, piece.word]);
+      marks.push([node, piece.word, at - piece.text.length, piece.text.length]);
       return node;
     }),
   );
-  const paint = () =>
-    marks.forEach(([node, i]) => {
-      const [hue, part] = colourOf(i);
+  const paint = () => {
+    const told = marks.map(([node, i, y, height]) => {
+      const [hue, part, j] = colourOf(i);
       node.style.setProperty("--hue", hue);
       node.style.setProperty("--a", part.toFixed(3));
+      return part > 0.2 && j >= 0 ? s("rect", { x: j + 0.1, y: (y / at).toFixed(4), width: 0.8, height: Math.max(height / at, 0.004), "fill-opacity": part.toFixed(2), vars: { "--hue": hue } }) : null;
     });
+    strip.replaceChildren(...told.filter(Boolean));
+    strip.toggleAttribute("hidden", !isText || !byTag(state.by));
+  };
   function colourOf(i) {
     if (state.by === "none") return [0, 0];
     if (state.by === "topic") return [topicHue(found.k[i]), 0.7];
@@ -157,6 +167,7 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
       : [
           slotHue(best),
           state.by === "tag" ? strength(credit(i, best) - (next < 0 ? 0 : credit(i, next)), n) : Math.min(1, Math.max(0, 2 * (weigh(best) - 1))),
+          best,
         ];
   }
   const all = found.n.reduce((sum, count) => sum + count, 0);
@@ -188,15 +199,15 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
   box.append(
     toggles,
     found.cut ? h("p", { class: "note" }, "Only the beginning of this long text is shown.") : "",
-    text,
+    h("div", { class: "read" }, strip, text),
     h("p", { class: "note" },
       found.c
-        ? ["Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what. Contrast: the tag whose share of the word exceeds its share of the document.", " "]
+        ? ["The strip shows where in the text each tag speaks; lines below words are thicker where one tag is far ahead. Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what. Contrast: the tag whose share of the word exceeds its share of the document.", " "]
         : "",
       h("span", { class: "tagline" }, tags.map((t) => tagChip(t))),
     ),
   );
-  explaining(text, marks, (i) => tipOf(found, i, names, credit));
+  explaining(text, marks, (i) => tipOf(found, i, names, credit, tags));
   paint();
 }
 
@@ -204,7 +215,18 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
 const strength = (lead, n) => (n < 2 ? 0.7 : 0.2 + 0.8 * Math.min(1, lead / 0.4));
 const byTag = (mode) => mode === "tag" || mode === "contrast";
 
-function tipOf(found, i, names, credit) {
+// How many other documents of a tag have a word, if they are few enough to be read now.
+const MOST_READ = 60;
+async function usesElsewhere(t, w, d) {
+  const n = store.tags.documents[t];
+  const others = store.docsOfTag[t].filter((e) => e !== d);
+  if (n < 5) return `Little is known of ${tagShort(t)}: it is on ${plural(n, "document")}.`;
+  if (n > MOST_READ || !others.length) return "";
+  const found = (await Promise.all(others.map(body))).filter(Boolean);
+  return found.length ? `In ${whole(found.filter((one) => one.w.includes(w)).length)} of ${plural(found.length, "other document")} of ${tagShort(t)}.` : "";
+}
+
+function tipOf(found, i, names, credit, tags) {
   const rows = names.map((name, j) => [name, found.c ? credit(i, j) : 0, j]).sort((a, b) => b[1] - a[1]);
   const k = found.k[i];
   const row = ([name, p, j]) =>
@@ -213,9 +235,13 @@ function tipOf(found, i, names, credit) {
       track({ value: p < 0.005 ? 0 : p, hue: slotHue(j) }, 1),
       h("span", { class: "figure" }, credited(p)),
     );
+  const evidence = h("p", { class: "evidence" });
+  const first = found.c && rows.length ? tags[rows[0][2]] : undefined;
+  if (first >= 0) usesElsewhere(first, found.w[i], found.d).then((text) => (evidence.textContent = text));
   return [
     h("p", { class: "tipword" }, h("bdi", {}, store.words.names[found.w[i]])),
     found.c ? h("ul", { class: "bars" }, rows.slice(0, 8).map(row)) : null,
+    evidence,
     h("p", { class: "tiptopic" }, badge(k), topicLabel(k)),
   ];
 }
