@@ -210,7 +210,7 @@ function drawnOf(section, own, ink) {
 }
 // What style sheets may say about a shape or a text; all of them are also attributes of SVG.
 const STYLES =
-  "fill fill-opacity stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-dasharray paint-order vector-effect opacity visibility font-family font-size font-style font-weight letter-spacing text-anchor dominant-baseline".split(" ");
+  "fill fill-opacity stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-dasharray paint-order opacity visibility font-family font-size font-style font-weight letter-spacing text-anchor dominant-baseline".split(" ");
 function styledCopy(drawn) {
   const copy = drawn.cloneNode(true);
   const [from, to] = [drawn, copy].map((root) => [root, ...root.querySelectorAll("*")]);

@@ -226,6 +226,7 @@ function placesFigure(question, layers, query, named = []) {
   const scale = 300 / wide;
   store.greyGlow ||= glowOf({ x, y, n: x.length }, packedColour(0.6, 0.01, 265));
   const [px, py] = [(v) => (6 + scale * (v - left)).toFixed(1), (v) => (6 + scale * (v - top)).toFixed(1)];
+  const ofCell = (v) => (v / GRID) * (1 + 2 * GLOW.pad) - GLOW.pad;
   const placesIn = ({ docs, places }) => places || docs.map((d) => [x[d], y[d]]);
   const dots = (layer) => placesIn(layer).map(([a, b]) => `M${px(a)} ${py(b)}h0`).join("");
   const rows = layers.flatMap(({ name, docs }) => docs.map((d) => documentItem(d, undefined, name)));
@@ -241,11 +242,14 @@ function placesFigure(question, layers, query, named = []) {
     s("svg", { class: "places", viewBox: `0 0 312 ${foot + 20 * keys.length}`, role: "img", "aria-label": "Where they are on the map of documents" },
       s("image", { href: store.greyGlow, x: 6 - scale * (left + GLOW.pad), y: 6 - scale * (top + GLOW.pad), width: scale * (1 + 2 * GLOW.pad), height: scale * (1 + 2 * GLOW.pad) }),
       layers.map((layer) => [
-        layer.kind && layer.docs.length > 2 ? s("path", { ...own(layer), class: `${own(layer).class || ""} ${layer.kind}`, d: outlineOf(layer.docs), transform: `translate(${6 - scale * (left + GLOW.pad)} ${6 - scale * (top + GLOW.pad)}) scale(${(scale * (1 + 2 * GLOW.pad)) / GRID})` }) : null,
+        layer.kind && layer.docs.length > 2 ? s("path", { ...own(layer), class: `${own(layer).class || ""} ${layer.kind}`, d: outlineOf(layer.docs).replace(/([\d.]+) ([\d.]+)/g, (_, a, b) => `${px(ofCell(a))} ${py(ofCell(b))}`) }) : null,
         layer.kind === "outline" ? null : s("path", { ...own(layer), "stroke-width": size(layer), d: dots(layer) }),
         layer.spread ? s("circle", { class: "halo", cx: px(layer.places[0][0]), cy: py(layer.places[0][1]), r: scale * layer.spread }) : null,
       ]),
-      named.map((k) => s("text", { class: "named", x: Math.min(Math.max(6 + scale * (store.map.topics.x[k] - left), 50), 262), y: 6 + scale * (store.map.topics.y[k] - top), "text-anchor": "middle" }, clamped(topicName(k), 26))),
+      named.map((k) => {
+        const [text, half] = [clamped(topicName(k), 26), 4 * Math.min(topicName(k).length, 26)];
+        return s("text", { class: "named", x: Math.min(Math.max(Number(px(store.map.topics.x[k])), half), 312 - half), y: Math.max(Number(py(store.map.topics.y[k])), 14), "text-anchor": "middle" }, text);
+      }),
       keys.map(key),
     );
   const { value, shown, ...columns } = DOCUMENT;
