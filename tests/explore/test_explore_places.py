@@ -33,7 +33,7 @@ def test_no_two_scripts_declare_the_same_name() -> None:
 
 
 def test_the_script_is_small() -> None:
-    assert len(script(audit=True).encode()) <= 200_000
+    assert len(script().encode()) <= 200_000
 
 
 def test_back_leads_to_the_same_place_of_a_list(watched: Watched) -> None:

@@ -4,7 +4,6 @@
 //   columns           of the CSV: { name: (row) => value }
 //   mark              draws the first `shown` rows on the screen
 //   axis, form, most  what bars of `value` measure, how its numbers are written, where it ends; no bars without an axis
-//   series            further bars of each row: [{ name, hue }] for its `parts`
 //   picture           the drawing itself, if it is not the one on the screen
 const ITEM = { id: (row) => row.id, name: (row) => row.name, value: (row) => row.value, shown: (row) => row.text };
 const COMPARED = { ...ITEM, collection: (row) => row.mean ?? "", lift: (row) => row.lift ?? "" };
@@ -235,39 +234,33 @@ function plainColour(value) {
   return `rgba(${r},${g},${b},${(a / 255).toFixed(3)})`;
 }
 // Names, bars on an axis and their numbers; without an axis, names and texts.
-function rowsPicture({ rows, shown = MOST_DRAWN, axis, form = percent, most, series = [] }, ink) {
+function rowsPicture({ rows, shown = MOST_DRAWN, axis, form = percent, most }, ink) {
   const drawn = rows.slice(0, Math.min(shown, MOST_DRAWN));
-  const ticks = axis ? roundTicks(most || Math.max(...drawn.flatMap((row) => [row.value, row.mean || 0, ...(row.parts || [])]), 1e-12)) : [];
+  const ticks = axis ? roundTicks(most || Math.max(...drawn.flatMap((row) => [row.value, row.mean || 0]), 1e-12)) : [];
   const px = (value) => 300 + (310 * value) / ticks.at(-1);
   const bar = (value, y, height, fill) => s("rect", { class: "bar", x: px(0), y, width: (px(value) - px(0)).toFixed(2), height, fill });
   const line = (row, at) => s("path", { class: "mean", d: `M${px(row.mean).toFixed(2)} ${at}v17`, stroke: ink, "stroke-width": 1.5 });
   const hue = (one) => plainColour(`oklch(0.62 ${one.grey ? 0.01 : 0.14} ${one.hue ?? 255})`);
-  let y = series.length ? 26 : 4;
+  let y = 4;
   const parts = drawn.map((row) => {
     const [names, texts] = [wrapped(row.name, 40), wrapped(row.text, axis ? 30 : 58)];
     const at = y;
-    y += 10 + 16 * Math.max(names.length, texts.length) + 6 * series.length;
-    const thick = axis ? bar(row.value, at + 2, 13, series.length ? ink : hue(row)) : null;
+    y += 10 + 16 * Math.max(names.length, texts.length);
+    const thick = axis ? bar(row.value, at + 2, 13, hue(row)) : null;
     return [
       textLines(names, 0, at + 13, 16),
       thick,
       row.mean && axis ? line(row, at) : null,
-      series.map((one, i) => bar(row.parts[i], at + 18 + 6 * i, 4, hue(one))),
       textLines(texts, axis ? px(row.value) + 6 : 300, at + 13, 16),
     ];
   });
-  const legend = series.length ? [{ name: "together" }, ...series] : [];
-  const keys = legend.map((one, i) => [
-    s("rect", { x: 300 + 120 * i, y: 2, width: 12, height: 12, fill: i ? hue(one) : ink }),
-    s("text", { ...PLAIN_TEXT, x: 316 + 120 * i, y: 13, "font-size": 12 }, clamped(one.name, 16)),
-  ]);
   const scale = ticks.map((tick) => [
-    s("path", { d: `M${px(tick)} ${series.length ? 22 : 0}V${y + 2}`, stroke: ink, "stroke-opacity": 0.2 }),
+    s("path", { d: `M${px(tick)} 0V${y + 2}`, stroke: ink, "stroke-opacity": 0.2 }),
     s("text", { ...PLAIN_TEXT, x: px(tick), y: y + 16, "font-size": 11, "text-anchor": "middle" }, form(tick)),
   ]);
   const name = axis ? s("text", { ...PLAIN_TEXT, class: "axis", x: px(ticks.at(-1) / 2), y: y + 33, "font-size": 12, "text-anchor": "middle" }, axis) : null;
   const [width, height] = [720, y + (axis ? 40 : 4)];
-  return s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "data-rows": drawn.length }, scale, parts, keys, name);
+  return s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "data-rows": drawn.length }, scale, parts, name);
 }
 // Several small charts, each below its name.
 function multiplesPicture(charts, rows) {
