@@ -93,8 +93,11 @@ def test_photograph_page_shows_heat(browser: Any, pictures: TopicData, tmp_path:
     assert len(seen) == choices.count() > 1
     heat = base64.b64decode(pictures.picture_of[0].heat)
     assert page.locator(".heat-legend").inner_text().split("\n")[-1] == f"{100 * max(heat) / 255:.0f}\u00a0%"
+    page.locator(".heat-slider input").fill("0.3")
+    assert page.locator(".photograph canvas").evaluate("canvas => canvas.style.opacity") == "0.3"
     choices.first.click()
     assert page.locator(".heat-legend").is_hidden()
+    assert page.locator(".heat-slider").is_hidden()
     assert watched.problems() == []
     assert watched.faults == []
     watched.close()
