@@ -41,7 +41,7 @@ def test_every_document_is_a_point_and_topics_have_names(watched: Watched, data:
     assert "72 documents" in label
     note = page.locator(".mapnote").inner_text()
     kept = terrain_of(data).agreement["kept"]
-    assert f"{100 * kept:.0f} %" in note
+    assert f"{100 * kept:.0f}\u00a0%" in note
     assert watched.problems() == []
 
 
