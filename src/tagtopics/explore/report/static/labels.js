@@ -65,7 +65,7 @@ function inLines(text, n = text.length < 18 ? 1 : text.length < 40 ? 2 : 3) {
 
 // Where a name may be, as steps of half its size from its place, nearest first: above its place, or further away with a line
 // to it. Names that are not at their place may be smaller.
-const OFFSETS = Array.from({ length: 25 * 33 }, (_, i) => [((i % 25) - 12) / 2, Math.floor(i / 25) - 16]).sort(
+const OFFSETS = Array.from({ length: 49 * 33 }, (_, i) => [((i % 49) - 24) / 4, Math.floor(i / 49) - 16]).sort(
   ([a, b], [c, d]) => Math.hypot(4 * a, b) - Math.hypot(4 * c, d),
 );
 /** @param {number[]} step */
@@ -167,7 +167,8 @@ class MapNames {
         if (this.leaders.some((other) => meets(box, other))) continue;
         const lines = around === BESIDE || around === BELOW ? label.ends.map(([a, b]) => [a, b, ...this.lineTo(a, b, x, y, w, t)]) : [];
         const line = lines.find((one) => this.isFree(one.slice(2), around === BELOW));
-        if (lines.length && !line) continue;
+        const isClose = () => around === BELOW && lines.some(([, , ax, ay, bx, by]) => Math.hypot(bx - ax, by - ay) < 120); // then no line is needed
+        if (lines.length && !line && !isClose()) continue;
         this.taken.push(box);
         if (line) this.leaders.push(line.slice(2));
         Object.assign(label, { dx: x - px, dy: y - py, scale, width: 2 * w, height: 2 * t, end: line });
