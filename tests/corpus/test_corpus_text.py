@@ -45,7 +45,6 @@ def test_case_length_and_stop_words() -> None:
     assert analyzer(TextRecipe(stop_words=None, min_length=3))("a bc def") == ["def"]
     assert analyzer(TextRecipe(stop_words=("E\u0301A",)))("Éa öb") == ["öb"]
     assert analyzer(TextRecipe(token_pattern=r"c\S+"))("c++ c#") == ["c++", "c#"]
-    assert analyzer(TextRecipe(token_pattern=r"<<(\w+)>>"))("<<cat>> <<dog>>") == ["cat", "dog"]
 
 
 def test_learn_counts_words_in_sorted_columns() -> None:
@@ -145,7 +144,7 @@ def test_no_words_is_one_clear_line(texts: list[str], recipe: TextRecipe, messag
         ({"colour": 1}, "unknown setting 'colour'"),
         ({"lowercase": 1}, "lowercase must be a valid boolean, not 1"),
         ({"token_pattern": "("}, "token_pattern: not a regular expression"),
-        ({"token_pattern": "(a)(b)"}, "one group at most"),
+        ({"token_pattern": "(a)(b)"}, "token_pattern: may take too long"),
         ({"token_pattern": 3}, "token_pattern must be a valid string"),
         ({"min_length": 0}, "min_length must be greater than or equal to 1, not 0"),
         ({"min_length": True}, "min_length must be a valid integer"),

@@ -75,8 +75,8 @@ class TextRecipe:
 
     Attributes:
         lowercase: fold case.
-        token_pattern: regular expression of one word; None for the Unicode-safe default. One that would take
-            too long on some texts, such as `(a+)+`, is refused.
+        token_pattern: regular expression of one word, such as `\\S+`; None for the Unicode-safe default. One
+            that may take long on some texts, such as `(a+)+`, is refused.
         min_length: shortest word kept, in characters.
         ngram_range: smallest and largest number of words that make one term, at most 10.
         stop_words: words to leave out; "english" for a built-in list, or another language (extra

@@ -6,10 +6,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.phrases import longest_at
 from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.text import default_pattern, fold_case, token_finder, token_keeper
+from tagtopics.corpus.text import fold_case, token_finder, token_keeper, word_pattern
 
 
 class Span(NamedTuple):
@@ -26,8 +25,7 @@ class SpanFinder:
     def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
         self._column = {word: w for w, word in enumerate(vocabulary)}
         self._recipe = recipe
-        pattern = recipe.token_pattern
-        self._pattern = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
+        self._pattern = word_pattern(recipe)
         self._tokens, self._keep = token_finder(recipe), token_keeper(recipe)
         self._phrases = frozenset(recipe.phrases if isinstance(recipe.phrases, tuple) else ())
         self._most = max((phrase.count(" ") + 1 for phrase in self._phrases), default=1)
@@ -65,7 +63,7 @@ class SpanFinder:
     def _places(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield the places of the tokens; those of a tokenizer are looked for one after the other."""
         if self._recipe.tokenizer is None:
-            yield from self._pattern.spans(text)
+            yield from (match.span() for match in self._pattern.finditer(text))
             return
         at = 0
         for token in self._tokens(text):

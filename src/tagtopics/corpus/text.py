@@ -235,6 +235,11 @@ def fold_case(text: str) -> str:
     return unicodedata.normalize("NFC", text.replace("\u0130", "i").lower())
 
 
+def word_pattern(recipe: TextRecipe) -> re.Pattern[str]:
+    """Return the pattern of one word."""
+    return default_pattern() if recipe.token_pattern is None else compile_pattern(recipe.token_pattern)
+
+
 @lru_cache(maxsize=1)
 def default_pattern() -> re.Pattern[str]:
     r"""Return the pattern of one word; `\w` alone would cut words at combining marks."""
@@ -317,9 +322,7 @@ def token_finder(recipe: TextRecipe) -> Callable[[str], Iterable[str]]:
         from tagtopics.corpus.tokenizers import find_tokenizer
 
         return _custom_reader(find_tokenizer(recipe.tokenizer))
-    if recipe.token_pattern is not None:
-        return compile_pattern(recipe.token_pattern).words
-    return default_pattern().findall
+    return word_pattern(recipe).findall
 
 
 def _custom_reader(tokenizer: Tokenizer) -> Callable[[str], list[str]]:

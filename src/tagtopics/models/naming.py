@@ -18,10 +18,9 @@ import numpy as np
 
 from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.patterns import WordPattern, compile_pattern
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tags import bare_name
-from tagtopics.corpus.text import default_pattern, fold_case, stop_words
+from tagtopics.corpus.text import fold_case, stop_words, word_pattern
 from tagtopics.jit.top import largest
 
 _TERMS = 3  # words or phrases of a name
@@ -218,8 +217,7 @@ def _count_runs(
     Stop words between two words belong to the second one: ("state", "of the art").
     """
     recipe = recipe or TextRecipe()
-    pattern, stops = recipe.token_pattern, stop_words(recipe)
-    find = WordPattern(default_pattern(), False) if pattern is None else compile_pattern(pattern)
+    pattern, stops = word_pattern(recipe), stop_words(recipe)
     counts: Counter[tuple[str, ...]] = Counter()
     of_docs: Counter[tuple[str, ...]] = Counter()
     for text in texts:
@@ -229,7 +227,7 @@ def _count_runs(
         runs: list[tuple[str, ...]] = []  # those that end at the word before
         first, inner = "", list[str]()  # the last wanted word, and the stop words since
         last = 0
-        for start, stop in find.spans(part):
+        for start, stop in (match.span() for match in pattern.finditer(part)):
             word, joins = part[start:stop], part[last:start] in _BETWEEN
             last = stop
             if word not in wanted:  # most words

@@ -10,7 +10,6 @@ import importlib
 import re
 from typing import Any
 
-from tagtopics.corpus.patterns import PIECE, compile_pattern
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import stop_words
 
@@ -61,10 +60,7 @@ def word_settings(recipe: TextRecipe) -> dict[str, Any]:
 
 
 def page_pattern(pattern: str) -> dict[str, Any] | None:
-    """Return a pattern for JavaScript (flags `dgu`), and the longest piece to search; None if there is none.
-
-    A piece of length 0 is the whole text (see `corpus/patterns.py`).
-    """
+    """Return a pattern for JavaScript (flags `dgu`); None if there is none. Texts are searched whole."""
     parsed = importlib.import_module("re._parser").parse(pattern)
     if parsed.state.flags & ~(re.UNICODE | re.VERBOSE):
         return None
@@ -72,7 +68,7 @@ def page_pattern(pattern: str) -> dict[str, Any] | None:
         source = _sequence(parsed)
     except _UntranslatableError:
         return None
-    return {"source": source, "piece": PIECE if compile_pattern(pattern).in_pieces else 0}
+    return {"source": source, "piece": 0}
 
 
 def _sequence(nodes: Any) -> str:
