@@ -199,7 +199,6 @@ class FileOptions:
     delimiter: str | None = None  # between the values of a line
     encoding: str | None = None  # of text
     query: str | None = None  # to a database
-    columns: Columns | None = None  # of an earlier file, for what is None here
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,6 +221,7 @@ class ReadOptions(FileOptions):
     tag_names: Sequence[str] | None = None
     tag_separator: str | None = None
     format: str | None = None
+    columns: Columns | None = None  # of an earlier table, for what is None here
     visual: Any = None
 
     @classmethod

@@ -29,15 +29,11 @@ from tagtopics.corpus.core import (
     canonical_tags,
     tag_matrix,
 )
-from tagtopics.corpus.formats.registry import FORMATS, SAMPLE, find_source, is_table, read_table
+from tagtopics.corpus.formats.registry import FORMATS, find_source, is_table, read_table
 from tagtopics.corpus.formats.tables import (
-    SAMPLE_ROWS,
-    Table,
-    TableLayout,
     documents_of_table,
     first_repeated,
     frame_of,
-    no_tags,
     table_of_frame,
     table_of_rows,
     texts_of,
@@ -242,16 +238,9 @@ def _path_of(file: Any) -> str:
 
 
 def _read_path(source: str | Path, options: ReadOptions) -> Documents:
-    suffix = Path(source).suffix.lower()
-    known = {} if options.columns is None else options.columns.formats
-    path, kind = find_source(source, options.format or known.get(suffix))
+    path, kind = find_source(source, options.format)
     if is_table(kind):
-        table = read_table(path, kind, TableLayout(options).wanted(), options)
-        documents = _of_table(table, options, partial(read_table, path, kind, options=options, size=SAMPLE))
-        if options.format is None or documents.columns is None:
-            return documents
-        formats = {"formats": {suffix: options.format}}
-        return replace(documents, columns=documents.columns.model_copy(update=formats))
+        return documents_of_table(partial(read_table, path, kind, options=options), options)
     for name in ("delimiter", "encoding", "query"):
         if getattr(options, name) is not None:
             raise InputError(f"{path}: {name} is not an option for {kind}; leave it out")
@@ -267,8 +256,7 @@ def _read_memory(source: Any, options: ReadOptions) -> Documents:
     if not isinstance(source, list | tuple | np.ndarray):
         frame = frame_of(source)
         if frame is not None:
-            table = table_of_frame(frame, TableLayout(options).wanted())
-            return _of_table(table, options, partial(table_of_frame, frame.head(SAMPLE_ROWS)))
+            return documents_of_table(partial(table_of_frame, frame), options)
     if isinstance(source, Mapping | bytes) or not hasattr(source, "__iter__"):
         raise InputError(
             f"cannot read a corpus from {type(source).__name__}; "
@@ -276,8 +264,7 @@ def _read_memory(source: Any, options: ReadOptions) -> Documents:
         )
     rows = list(source)
     if rows and isinstance(rows[0], Mapping):
-        table = table_of_rows(rows, TableLayout(options).wanted())
-        return _of_table(table, options, partial(table_of_rows, rows[:SAMPLE_ROWS]))
+        return documents_of_table(partial(table_of_rows, rows), options)
     if options.text is not None:
         raise InputError("text: names a column, but the source is a list of texts; leave it out")
     texts, n_html = texts_of(rows, "list, row {}".format, "a text"), 0
@@ -288,14 +275,6 @@ def _read_memory(source: Any, options: ReadOptions) -> Documents:
     if not (documents.tags is None or isinstance(documents.tags, list)):
         raise InputError("tags: for a list of texts, give a list of tags for each text")
     return documents
-
-
-def _of_table(table: Table, options: ReadOptions, sample: Callable[[Sequence[str]], Table]) -> Documents:
-    """Return the documents of a table; if it has no tags, note columns of a sample that look like it."""
-    documents = documents_of_table(table, TableLayout(options))
-    if documents.tags is not None or options.columns is not None or documents.columns is None:
-        return documents
-    return documents.with_notices(no_tags(sample(table.names).columns, documents.columns.used()))
 
 
 def _with_values(documents: Documents, options: ReadOptions) -> Documents:

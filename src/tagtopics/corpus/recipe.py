@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
 
@@ -75,8 +75,8 @@ class TextRecipe:
 
     Attributes:
         lowercase: fold case.
-        token_pattern: regular expression of one word, such as `\\S+`; None for the Unicode-safe default. One
-            that may take long on some texts, such as `(a+)+`, is refused.
+        token_pattern: regular expression of one word, such as `[a-z]+`; None for the Unicode-safe default.
+            One that may take long on some texts, such as `(a+)+`, is refused.
         min_length: shortest word kept, in characters.
         ngram_range: smallest and largest number of words that make one term, at most 10.
         stop_words: words to leave out; "english" for a built-in list, or another language (extra
@@ -153,11 +153,6 @@ class Columns(BaseModel):
         url: the column of the addresses, likewise.
         separators: what divides tags, by column of tags: any of these strings. A column without an entry has
             one tag per cell, or lists.
-        delimiter: what divided the values of a line, if the file was delimited text.
-        quoting: how quotes inside quotes were written there: "doubled", "backslash", or "none" if quotes
-            are ordinary characters.
-        encoding: of the file, if it was text but not UTF-8; used for later files that are not UTF-8.
-        formats: formats that the user named, by the suffix of the file; used for the same suffix.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -170,10 +165,6 @@ class Columns(BaseModel):
     date: str | None = None
     url: str | None = None
     separators: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    delimiter: str | None = None
-    quoting: Literal["doubled", "backslash", "none"] | None = None
-    encoding: str | None = None
-    formats: dict[str, str] = Field(default_factory=dict)
 
     def separators_of(self, column: str) -> tuple[str, ...] | None:
         """Return what divides the tags of a column; a new name stands for the only column there was."""

@@ -9,19 +9,19 @@ number of documents. All other sources are read whole and then cut.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
 from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents, ReadKeywords, ReadOptions
-from tagtopics.corpus.formats.registry import SAMPLE, find_source, is_table, read_table, stream_table
-from tagtopics.corpus.formats.tables import Table, TableLayout, no_tags
+from tagtopics.corpus.formats.registry import find_source, is_table, stream_table
+from tagtopics.corpus.formats.tables import Table, TableLayout
 from tagtopics.corpus.read import Findings, assemble, read_corpus, single_tags
 from tagtopics.corpus.recipe import language_notices
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
@@ -158,13 +158,8 @@ class _Stream:
     def _chosen(self, layout: TableLayout, counts: _Candidates) -> tuple[ReadOptions, list[str]]:
         """Return the options with the vocabulary and the tags that were chosen, and notices."""
         options = self.options
-        columns = layout.columns
-        sample: Mapping[str, Any] = {}
-        if not columns.tags:
-            sample = read_table(self.path, self.kind, layout.names, options, SAMPLE).columns
         notices = [
             *layout.notices(),
-            *no_tags(sample, columns.used()),
             *(counts.notices or ()),
             *counts.words.notices("words"),
             *counts.tags.notices("tags"),

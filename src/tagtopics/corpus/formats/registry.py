@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -20,11 +20,10 @@ from tagtopics.corpus.formats.jsonl import stream_jsonl
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.parquet import stream_parquet
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import Watch, encoding_as_before, stream_delimited
+from tagtopics.corpus.formats.text_files import Watch, stream_delimited
 from tagtopics.errors import InputError
 
 LAYERS = ("tagtopics.readers", "tagtopics.images.folder")  # they register formats when they are imported
-SAMPLE = 200_000  # characters of the first rows of a table
 _FILE_OPTIONS = ("delimiter", "query", "encoding")
 
 # Yields the wanted columns of a file in tables of about N characters, its third argument.
@@ -115,9 +114,6 @@ def stream_table(
         if getattr(options, name) is not None and name not in format.options:
             kinds = [other for other, its in FORMATS.items() if name in its.options]
             raise InputError(f"{path}: {name} is an option for {', '.join(kinds)}, not for {kind}")
-    before = options.columns and options.columns.encoding
-    if before and options.encoding is None and "encoding" in format.options and path.is_file():
-        options = replace(options, encoding=encoding_as_before(path, before))
     if isinstance(wanted, list | tuple):
         wanted = dict.fromkeys(wanted)  # in order; a list would be searched for each name of a header
     if format.stream is not None:

@@ -8,8 +8,8 @@ piece.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -21,7 +21,6 @@ from tagtopics.corpus.cells import (
     given_separators,
     is_missing,
     is_missing_text,
-    list_in,
     name_of,
     read_metadata,
     read_tags,
@@ -41,7 +40,6 @@ _DEFAULTS = {
 }
 _ONE_NAME = tuple(_DEFAULTS)
 _USUAL_TEXTS = ("abstract", "body", "content", "description", "full_text", "message", "summary", "title")
-SAMPLE_ROWS, _LONGEST_TAG = 200, 60  # of a column that may hold tags
 _USUAL_TAGS = re.compile(
     r"(tag|keyword|author|creator|category|categorie|subject|topic|label|genre|venue|journal|mesh|year)s?"
 )
@@ -60,7 +58,6 @@ class Table:
     ids: Sequence[str] | None = None  # names of the rows, used if no column has them
     roles: Columns | None = None  # which columns hold what, if the format says so
     notices: Sequence[str] = ()  # what the reader of the file decided
-    dialect: Mapping[str, Any] = field(default_factory=dict)  # fields of `Columns` about the file
 
     def where(self, row: int) -> str:
         """Name a row in an error."""
@@ -193,8 +190,6 @@ class TableLayout:
             "separators": {
                 name: style.separators for name, style in self._styles.items() if style.separators
             },
-            "encoding": self._options.encoding,
-            **table.dialect,
         }
         used = {*_listed(tags), *(text if len(text) == 1 else ())}
         for what in _ONE_NAME:
@@ -252,6 +247,14 @@ class TableLayout:
         if lost and self._options.tags is None:
             names = ", ".join(map(repr, lost))
             lines.append(f"no column {names}, which had the tags when the model was fitted")
+        if self.columns.tags is None and self._options.columns is None:
+            used = self.columns.used()
+            likely = [name for name in self.names if name not in used and _USUAL_TAGS.fullmatch(name.lower())]
+            if likely:
+                lines.append(
+                    f"no column of tags was named; these look like tags: {', '.join(likely[:6])}; "
+                    f"use tags={likely[0]!r} (--tags {likely[0]})"
+                )
         return lines
 
     def _meaning(self) -> tuple[Any, ...]:
@@ -305,8 +308,10 @@ class TableLayout:
         return [list(chain.from_iterable(of_doc)) for of_doc in zip(*columns, strict=True)]
 
 
-def documents_of_table(table: Table, layout: TableLayout) -> Documents:
-    """Return the documents of a whole table."""
+def documents_of_table(read: Callable[[Collection[str]], Table], options: ReadOptions) -> Documents:
+    """Return the documents of a whole table; `read` returns it with the columns wanted."""
+    layout = TableLayout(options)
+    table = read(layout.wanted())
     if table.n_rows == 0:
         raise InputError(f"{table.source}: no documents; the table has no rows")
     layout.update(table)
@@ -365,30 +370,3 @@ def _no_column(source: str, name: str, what: str, names: Iterable[str]) -> Input
         advice = f"; name the one with the text: read_corpus(..., text={example}"
     there = ", ".join(names) or "none"
     return InputError(f"{source}: no column {name!r} for {what}; the columns are: {there[:500]}{advice}")
-
-
-def no_tags(columns: Mapping[str, Sequence[Any]], used: Collection[str]) -> list[str]:
-    """Return a line for a table without tags if columns that are not used for something else look like it."""
-    names = [name for name, cells in columns.items() if name not in used and _is_tag_like(name, cells)]
-    if not names:
-        return []
-    example = f"tags={names[0]!r} (--tags {names[0]})"
-    return [f"no column of tags was named; these look like tags: {', '.join(names[:6])}; use {example}"]
-
-
-def _is_tag_like(name: str, cells: Sequence[Any]) -> bool:
-    """Tell whether cells are lists, or short strings or numbers, some with separators or equal."""
-    values = [cell for cell in cells[:SAMPLE_ROWS] if not (is_missing(cell) or cell == "")]
-    if not values or any(isinstance(value, Mapping) for value in values):
-        return False
-    found = (list_in(value) if isinstance(value, str) else value for value in values)
-    lists = [items for items in found if isinstance(items, list | tuple | set)]
-    if lists:
-        return all(len(str(item)) <= _LONGEST_TAG for items in lists for item in items)
-    texts = [str(value) for value in values]
-    divided = any(";" in text or "|" in text for text in texts)
-    if max(map(len, texts)) > _LONGEST_TAG * (11 if divided else 1):
-        return False
-    if _USUAL_TAGS.fullmatch(name.lower()) or divided:
-        return True
-    return len(texts) >= 10 and len(set(texts)) <= len(texts) / 2

@@ -21,7 +21,6 @@ from typing import IO, Any
 
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table, first_repeated
-from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError
 
 LINE_LIMIT = 64 * 2**20  # bytes of the longest line of a text file
@@ -33,13 +32,12 @@ MAX_EXPANSION, FREE_EXPANSION, ROW_COST = 100, 64 * 2**20, 64
 Watch = Callable[[int], None]  # called with the number of bytes of a file on disk that were read
 
 _WATCH_EVERY, _CHUNK = 256, 2**20
-_MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_WIDE = (b"\xff\xfe", b"\xfe\xff")  # the marks with which UTF-16 begins
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes that Windows-1252 does not use
-_WIDE_SHARE = 0.3  # least share of zero bytes in UTF-16 without a mark, if the text is Western
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _SAMPLE_LINES, _SAMPLE_CHARS = 200, 2**20
-# How quotes are written, as `Columns.quoting` names it: arguments of `csv.reader`.
+# How quotes are written: arguments of `csv.reader`.
 _QUOTING: dict[str, dict[str, Any]] = {
     "doubled": {"doublequote": True}, "backslash": {"doublequote": False, "escapechar": "\\"},
     "none": {"quoting": csv.QUOTE_NONE},
@@ -84,7 +82,7 @@ def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[str]:
 
 def _decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
     if number == 1:
-        if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        if raw.startswith(_WIDE):
             raise InputError(f"{path}: the file is UTF-16; save it as UTF-8")
         raw = raw.removeprefix(b"\xef\xbb\xbf")
     if b"\x00" in raw:
@@ -99,24 +97,24 @@ def _decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
 
 
 def is_wide(encoding: str) -> bool:
-    """Tell whether an encoding has characters of two or four bytes, so that lines cannot be cut by bytes."""
+    """Tell whether an encoding has characters of two or four bytes: lines cannot be cut by bytes."""
     return encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32"))
 
 
 def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]:
     """Return the encoding of a text file, and a notice if the user has not named it and it was guessed.
 
-    The whole file is read. It is UTF-8 if it is valid UTF-8; UTF-16 or UTF-32 if it begins with their mark,
-    or every other byte is zero; else Windows-1252, or Latin-1 if it has bytes that Windows-1252 does not use.
-    If most letters are outside ASCII, the text is not Western, and the user must name the encoding.
+    The whole file is read. It is UTF-8 if it is valid UTF-8; UTF-16 if it begins with its mark; else
+    Windows-1252, or Latin-1 if it has bytes that Windows-1252 does not use. If most letters are outside
+    ASCII, the text is not Western, and the user must name the encoding.
     """
     if named is not None:
         return _codec(named), []
     decoder = codecs.getincrementaldecoder("utf-8")()
     with open_bytes(path) as file:
         first = chunk = file.read(_CHUNK)
-        if wide := _wide(first):
-            return wide, [f"{path.name} is {wide.upper()}"]
+        if first.startswith(_WIDE):
+            return "utf-16", [f"{path.name} is UTF-16"]
         try:
             while chunk:
                 decoder.decode(chunk)
@@ -137,32 +135,11 @@ def _codec(named: str) -> str:
         raise InputError(f"encoding: unknown {named[:40]!r}; use {known}") from None
 
 
-def encoding_as_before(path: Path, before: str) -> str:
-    """Return the encoding of a text file after one that was not UTF-8: the same, unless the bytes tell."""
-    try:
-        found, _ = find_encoding(path)
-    except InputError:
-        return before
-    return before if found in ("cp1252", "iso8859-1", "latin-1") else found
-
-
 def read_text(path: Path, named: str | None = None) -> tuple[str, list[str]]:
     """Return the text of a file with line feeds as line ends, and a notice if its encoding was guessed."""
     encoding, notices = find_encoding(path, named)
     text = "".join(line for _, line in text_lines(path, None, encoding))
     return text.replace("\r\n", "\n").replace("\r", "\n"), notices
-
-
-def _wide(sample: bytes) -> str | None:
-    for mark, name in _MARKS.items():
-        if sample.startswith(mark):
-            return name
-    if len(sample) < 32 or (len(sample) % 2 and len(sample) < _CHUNK):
-        return None
-    even, odd = (sample[start::2].count(0) / (len(sample) / 2) for start in (0, 1))
-    if odd > _WIDE_SHARE and even < odd / 10:
-        return "utf-16-le"
-    return "utf-16-be" if even > _WIDE_SHARE and odd < even / 10 else None
 
 
 def _western(path: Path, sample: bytes) -> tuple[str, list[str]]:
@@ -291,21 +268,23 @@ class Dialect:
 
 
 def find_dialect(path: Path, usual: str, options: FileOptions) -> Dialect:
-    """Find out encoding, delimiter and quoting of a file, whose format has a usual delimiter."""
+    """Find out encoding, delimiter and quoting of a file, whose format has a usual delimiter.
+
+    Another delimiter must give the first rows the most columns, and all of them the same number.
+    """
     encoding, notices = find_encoding(path, options.encoding)
-    lines, before = _sample(path, encoding), options.columns or Columns()
-    delimiter = options.delimiter
+    lines, delimiter = _sample(path, encoding), options.delimiter
     if delimiter is None:
-        delimiter = _find_delimiter(lines, usual, before.delimiter)
-        if delimiter not in (usual, before.delimiter):
+        widths = {mark: _width(lines, mark) for mark in (usual, *_DELIMITERS)}
+        delimiter = usual if widths[usual] > 1 else max(widths, key=lambda mark: widths[mark])
+        if delimiter != usual:
             notices.append(f"{path.name}: values are divided by {_DELIMITERS[delimiter]}")
     elif len(delimiter) != 1 or delimiter in '"\r\n':
         raise InputError(f"delimiter: expected one character, such as ';', got {delimiter[:20]!r}")
-    quoting = _find_quoting(lines, delimiter, before.quoting)
-    if quoting == "backslash" != before.quoting:
-        notices.append(f"{path.name}: quotes inside quotes are marked by a backslash")
-    if quoting == "none" != before.quoting:
-        notices.append(f"{path.name}: quotes are ordinary characters")
+    quoting = _find_quoting(lines, delimiter)
+    if quoting != "doubled":
+        what = {"backslash": "quotes inside quotes are marked by a backslash"}
+        notices.append(f"{path.name}: {what.get(quoting, 'quotes are ordinary characters')}")
     return Dialect(encoding, delimiter, quoting, tuple(notices))
 
 
@@ -320,15 +299,12 @@ def stream_delimited(
         if (repeated := first_repeated(header)) is not None:
             raise InputError(f"{path}, line 1: two columns are named {repeated!r}; rename one")
         keep = [i for i, name in enumerate(header) if name in wanted]
-        encoding = None if dialect.encoding == "utf-8" else dialect.encoding
-        fields = {"delimiter": dialect.delimiter, "quoting": dialect.quoting, "encoding": encoding}
         kept, lines = list[list[str]](), list[int]()
         n_chars = n_before = 0
 
         def part() -> Table:
             columns = {header[i]: [row[at] for row in kept] for at, i in enumerate(keep)}
-            more: dict[str, Any] = {"notices": dialect.notices, "dialect": fields}
-            return Table(str(path), columns, header, len(kept), lines, n_before, **more)
+            return Table(str(path), columns, header, len(kept), lines, n_before, notices=dialect.notices)
 
         for number, row in rows:
             if len(row) != len(header):
@@ -360,19 +336,8 @@ def _sample(path: Path, encoding: str) -> list[str]:
     return lines
 
 
-def _find_delimiter(lines: Sequence[str], usual: str, before: str | None) -> str:
-    """Return the delimiter that gives the first rows the most columns, and all of them the same number.
-
-    That of an earlier file wins if it works, then the usual one.
-    """
-    first = (usual,) if before is None else (before, usual)
-    widths = {delimiter: _width(lines, delimiter) for delimiter in (*first, *_DELIMITERS)}
-    best = max(widths, key=lambda delimiter: widths[delimiter])
-    return next((delimiter for delimiter in (*first, best) if widths[delimiter] > 1), first[0])
-
-
 def _width(lines: Sequence[str], delimiter: str) -> int:
-    """Return the columns of all rows of a sample, 0 if they differ."""
+    """Return the columns of all rows of a sample, 0 if they differ; its last row may be cut."""
     if not lines or delimiter not in lines[0]:
         return 0
     try:
@@ -383,13 +348,11 @@ def _width(lines: Sequence[str], delimiter: str) -> int:
     return widths.pop() if len(widths) == 1 else 0
 
 
-def _find_quoting(lines: Sequence[str], delimiter: str, before: str | None) -> str:
-    """Return how quotes are written, a key of `_QUOTING`; as in an earlier file, if that works."""
+def _find_quoting(lines: Sequence[str], delimiter: str) -> str:
+    """Return how quotes are written, a key of `_QUOTING`."""
     text = "".join(lines)
-    if '"' not in text:
-        return before or "doubled"
     likely = ["doubled", *(["backslash"] if '\\"' in text else []), *(["none"] if delimiter == "\t" else [])]
-    for quoting in likely if before is None else [before, *likely]:
+    for quoting in likely if '"' in text else ():
         widths = set()
         try:
             for row in csv.reader(lines, delimiter=delimiter, strict=True, **_QUOTING[quoting]):
