@@ -16,6 +16,7 @@ STEPS = (
     "sweeps",
     "tags",
     "recommender",
+    "fit",
     "save",
     "load",
     "record",
@@ -30,7 +31,7 @@ LABELS = {
 }
 _COLOURS = (
     "#0b6e99", "#4f9fa8", "#b08900", "#c8371b", "#8b5fa8", "#5b8c5a", "#a0522d", "#c27ba0", "#3f3f3f",
-    "#7a7a7a", "#d0d0d0", "#e8d9b5",
+    "#7a7a7a", "#d0d0d0", "#e8d9b5", "#2f4f4f",
 )  # fmt: skip
 
 HEAD = """# From file to report

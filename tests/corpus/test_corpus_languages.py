@@ -1,25 +1,18 @@
-"""Stop words, guesses of languages, named tokenizers, lemmas, and phrases."""
+"""Stop words, guesses of languages, named tokenizers and lemmas."""
 
 from __future__ import annotations
 
-import math
 import sys
-from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import tagtopics as tt
 from tagtopics.corpus import TextRecipe, read_corpus, recipe_from_json, recipe_to_json
-from tagtopics.corpus.phrases import learn_phrases, merger, npmi
 from tagtopics.corpus.recipe import LANGUAGES, guess_language, spaceless_language, words_of_language
 from tagtopics.corpus.spans import SpanFinder
-from tagtopics.corpus.text import analyzer
 from tagtopics.errors import CorpusWarning, InputError, MissingExtraError
 
 SENTENCES = {
@@ -125,7 +118,7 @@ def test_lemmas() -> None:
         read_corpus(["x"], recipe=TextRecipe(lemmas="thai"))
 
 
-@pytest.mark.parametrize("setting", [{"lemmas": "klingon"}, {"stop_words": "klingon"}, {"phrases": 3}])
+@pytest.mark.parametrize("setting", [{"lemmas": "klingon"}, {"stop_words": "klingon"}])
 def test_unknown_languages_are_refused(setting: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="text recipe"):
         TextRecipe(**setting)
@@ -145,78 +138,6 @@ def test_missing_packages_are_named(
     words_of_language.cache_clear()
     with pytest.raises(MissingExtraError, match=rf"tagtopics\[{extra}\]"):
         read_corpus(["some text"], recipe=recipe)
-
-
-# ------------------------------------------------------------------------------------------ phrases
-
-TEXTS = [
-    "a neural network learns",
-    "the neural network and a network",
-    "neural network models learn fast",
-] * 5
-OTHERS = ["river water sea", "network river models", "learn water fast", "sea models water"] * 4
-
-
-def test_phrases_count_as_words() -> None:
-    corpus = read_corpus([*TEXTS, *OTHERS], recipe=TextRecipe(phrases=True, min_df=1))
-    assert corpus.recipe is not None
-    assert corpus.recipe.phrases == ("neural network",)
-    assert any("phrases counted as words: 1, such as 'neural network'" in line for line in corpus.notices)
-    column = corpus.vocabulary.index("neural network")
-    assert corpus.counts[:, [column]].sum() == 15
-    assert "neural" not in corpus.vocabulary
-    assert corpus.counts[:, [corpus.vocabulary.index("network")]].sum() == 5 + 4
-    new = read_corpus(["Neural NETWORK, river"], recipe=corpus.recipe, vocabulary=corpus.vocabulary)
-    assert new.counts[0, column] == 1
-    found, spans = SpanFinder(corpus.vocabulary, corpus.recipe).find("A Neural network!")
-    assert [found[a:b] for a, b, _ in spans] == ["Neural network"]
-
-
-def test_phrases_are_those_of_the_statistic() -> None:
-    read = analyzer(TextRecipe())
-    documents = [read(text) for text in [*TEXTS, *OTHERS]]
-    words = Counter(word for words in documents for word in words)
-    pairs = Counter(pair for words in documents for pair in pairwise(words))
-    expected = {
-        f"{a} {b}"
-        for (a, b), n in pairs.items()
-        if n >= 10
-        and math.log((n / pairs.total()) / (words[a] / words.total() * words[b] / words.total()))
-        >= 0.5 * -math.log(n / pairs.total())
-    }
-    first = set(learn_phrases(documents))
-    assert {phrase for phrase in first if phrase.count(" ") == 1} == expected
-    assert npmi(0.1, 0.1, 0.1) == pytest.approx(1)
-    assert npmi(0.01, 0.1, 0.1) == pytest.approx(0)
-
-
-def test_stop_words_separate_neighbours() -> None:
-    assert learn_phrases([["state", None, "art"]] * 20) == ()
-    assert learn_phrases([["new", "york", "city"], ["a"], ["b"]] * 20) == (
-        "new york",
-        "new york city",
-        "york city",
-    )
-
-
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(st.lists(st.sampled_from(["a", "b", "c", None]), max_size=12))
-def test_merging_keeps_every_word(words: list[str | None]) -> None:
-    merged = merger(("a b", "a b c", "b c"))(words)
-    parts = [part for word in merged for part in ([None] if word is None else word.split(" "))]
-    assert parts == words
-    assert "a b" not in [" ".join(map(str, pair)) for pair in pairwise(merged)]
-
-
-def test_phrases_in_shards(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    corpus = read_corpus([*TEXTS, *OTHERS], recipe=TextRecipe(phrases=True, min_df=1))
-    tt.write_jsonl(corpus, path)
-    with pytest.raises(InputError, match="phrases=True needs all texts at once"):
-        tt.shard_corpus(path, tmp_path / "s", recipe=TextRecipe(phrases=True))
-    sharded = tt.shard_corpus(path, tmp_path / "s", recipe=corpus.recipe).corpus()
-    assert sharded.vocabulary == corpus.vocabulary
-    assert (sharded.counts != corpus.counts).nnz == 0
 
 
 def test_english_stop_words_are_those_of_scikit_learn() -> None:

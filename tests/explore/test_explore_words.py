@@ -37,7 +37,6 @@ RECIPES = {
     "lengths": tt.TextRecipe(token_pattern=r"\b[A-Za-zÀ-ÿ]{2,5}\b|\d{4}", lowercase=False),
     "lines": tt.TextRecipe(token_pattern=r"[^,;.\n]+", min_length=1, stop_words=None),
     "pairs": tt.TextRecipe(token_pattern=r"\w+", ngram_range=(1, 2), min_length=1, stop_words=None),
-    "phrases": tt.TextRecipe(phrases=("wave tide", "wave tide salt ship", "ship 19th"), stop_words=("the",)),
 }
 PIECES = (
     "wave", "tide", "salt", "ship", "wave", "tide", "salt", "the", "The", "WAVE", "19th", "x", "1999",

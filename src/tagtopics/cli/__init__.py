@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -17,11 +16,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: the command line; `sys.argv` by default.
     """
-    began = time.perf_counter()
     from tagtopics.cli.app import run
-    from tagtopics.cli.clock import StepClock
 
-    StepClock.began = began
     return run(arguments)
 
 

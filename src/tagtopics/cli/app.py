@@ -67,20 +67,20 @@ _NO_MEMORY = "failed to map segment|can't start new thread|[Cc]annot allocate me
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
-class _Command(TyperCommand):
+class _Untyped:
     """A command whose help shows no types: `COLUMN` says more than `<str>`, and a switch has no value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, without types."""
-        return [_without_type(parameter) for parameter in super().get_params(ctx)]
+        return [_without_type(parameter) for parameter in super().get_params(ctx)]  # type: ignore[misc]
 
 
-class _Group(TyperGroup):
-    """All commands, with the same kind of help."""
+class _Command(_Untyped, TyperCommand):
+    """One command."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, without types."""
-        return [_without_type(parameter) for parameter in super().get_params(ctx)]
+
+class _Group(_Untyped, TyperGroup):
+    """All commands."""
 
 
 def _without_type(parameter: Any) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics.cli.clock import StepClock
 from tagtopics.cli.estimators import (
     STOP_REASONS,
     build_model,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
 
-_OF_FIT = ("start", "sweeps", "tags", "recommender", "save")  # the steps after reading
 _SHOWN = 10  # topics printed after a fit; `topics` prints all
 
 KeepOption = Annotated[
@@ -88,19 +87,20 @@ def command(
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
     precompile.begin()  # while the corpus is read
-    clock = StepClock("read", "count", *_OF_FIT)
+    began = time.perf_counter()
     if sharded:
-        sizes = _fit_shards(estimator, corpus, target, scale, output, keep, clock)
+        read = began
+        sizes = _fit_shards(estimator, corpus, target, scale, output, keep)
     else:
         visual = visual_vocabulary(corpus, images, model.seed, output)
-        documents = read_training(corpus, columns, text, output, visual, clock.on_stage)
+        documents = read_training(corpus, columns, text, output, visual)
         if tag_names is not None:
             documents = named_documents(documents, tag_names)
         _note_sizes(estimator, documents)
-        clock.begin("start")
+        read = time.perf_counter()
         check_space(target, model_bytes(estimator, documents, keep, recommender, rows))
         checkpoints, start = _checkpoint(estimator, documents, scale)
-        callbacks = [clock, *progress_bar(output), *checkpoints]
+        callbacks = [*progress_bar(output), *checkpoints]
         if journal is not None:
             documents = without_words(documents, journal.banned)
             estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
@@ -112,12 +112,11 @@ def command(
             estimator.fit_topics(documents, vectors=rows, start=resumed, callbacks=callbacks)
         elif recommender:
             estimator.learn_recommender(documents, [saving, *callbacks])
-        clock.begin("save")
         save_model(estimator, target, documents if keep else None)
         sizes = {name: getattr(documents, name) for name in ("n_docs", "n_words", "n_tags")}
         sizes["n_tokens"] = int(documents.counts.sum(dtype="int64"))
-    clock.begin("read")
-    payload = _payload(estimator, sizes, model, target, clock.seconds)
+    seconds = {"read": read - began, "fit": time.perf_counter() - read}
+    payload = _payload(estimator, sizes, model, target, seconds)
     show(output.json, payload, lambda console: _draw(console, payload))
 
 
@@ -128,10 +127,6 @@ def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
     """Check the options of long fits before anything is read."""
     if scale.engine not in ("local", "ray"):
         raise InputError(f"--engine {scale.engine[:40]!r}: choose from local, ray")
-    if scale.lost not in ("stop", "refit"):
-        raise InputError(f"--lost {scale.lost[:40]!r}: choose from stop, refit")
-    if scale.checkpoint_minutes is not None and not scale.checkpoint_minutes >= 0:  # also of NaN
-        raise InputError(f"--checkpoint-minutes must be 0 or more, not {scale.checkpoint_minutes}")
     if scale.engine == "ray" and not sharded:
         raise InputError("--engine ray needs shards; make them with tagtopics shard CORPUS --out DIR")
     if scale.engine != "ray" and (scale.workers is not None or scale.address is not None):
@@ -159,7 +154,7 @@ def _checkpoint(
     identity = identity_of(estimator, digest_of(corpus))
     state = load_checkpoint(path, identity) if scale.resume and path.exists() else None
     past = state[1] if state else ()
-    saving = Checkpoint(path, scale.checkpoint_every, scale.checkpoint_minutes, identity, past)
+    saving = Checkpoint(path, scale.checkpoint_every, None, identity, past)
     return [saving], state
 
 
@@ -170,7 +165,6 @@ def _fit_shards(
     scale: ScaleOptions,
     output: OutputOptions,
     keep: bool,
-    clock: StepClock,
 ) -> dict[str, int]:
     """Fit an estimator to a folder of shards, save it, and return the sizes of the corpus."""
     from tagtopics.scale.fit import fit_shards, sampled_shards
@@ -178,21 +172,18 @@ def _fit_shards(
     from tagtopics.scale.shard_executor import local_executor, remove_run
 
     folder = ShardFolder.open(source)
-    clock.begin("start")
     check_space(target, 4 * estimator.count_topics(folder.manifest.n_tags) * folder.manifest.n_words)
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
-    refit = scale.lost == "refit"
     if scale.engine == "local":
         bar = progress_bar(output, parts=len(folder))
         advance = bar[0].advance if bar else lambda: None
-        executor = local_executor(refit=refit, on_shard=advance)
+        executor = local_executor(on_shard=advance)
     else:
         from tagtopics.scale.ray_executor import ray_executor
 
         bar = progress_bar(output)
-        executor = ray_executor(scale.workers or 2, scale.address, refit=refit)
-    fit_shards(estimator, folder, work, resume=scale.resume, executor=executor, callbacks=[clock, *bar])
-    clock.begin("save")
+        executor = ray_executor(scale.workers or 2, scale.address)
+    fit_shards(estimator, folder, work, resume=scale.resume, executor=executor, callbacks=bar)
     estimator.save(target, corpus=folder.corpus(sampled_shards(folder)) if keep else None)
     remove_run(work)
     return {name: getattr(folder.manifest, name) for name in ("n_docs", "n_words", "n_tags", "n_tokens")}
@@ -234,7 +225,7 @@ def _payload(
         "weights": weights_of(estimator),
         "strengths": strengths_of(estimator),
         "vector_strength": estimator.vector_strength_,
-        "seconds": seconds | {"fit": sum(seconds[step] for step in _OF_FIT)},
+        "seconds": seconds,
         "topics": topic_rows(estimator, 8),
     }
 
@@ -261,7 +252,7 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
     seconds = fitted["seconds"]
     facts |= {
         "sweeps": f"{fitted['iterations']} ({end})",
-        "seconds": f"{seconds['read'] + seconds['count']:.1f} to read, {seconds['fit']:.1f} to fit",
+        "seconds": f"{seconds['read']:.1f} to read, {seconds['fit']:.1f} to fit",
         "saved to": fitted["path"],
     }
     console.print(fact_table(facts))

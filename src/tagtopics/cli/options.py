@@ -167,9 +167,6 @@ class TextOptions:
     lemmas: str | None = _text(
         "Count words of this language in their dictionary form.", "as they are", "LANGUAGE"
     )
-    phrases: bool | None = _text(
-        "Count phrases, such as neural network, as words.", "no-phrases", "", "--phrases/--no-phrases"
-    )
     ngrams: int | None = _text("Also count sequences of up to N words.", "1")
     lowercase: bool | None = _text("Convert text to lower case.", "lowercase", "", "--lowercase/--keep-case")
     token_pattern: str | None = _text("Regular expression that matches one word.", "Unicode words", "REGEX")
@@ -235,12 +232,10 @@ class ScaleOptions:
     )
     workers: int | None = _long("Number of Ray workers.", "2", min=1)
     address: str | None = _long("Address of a running Ray cluster.", "start one on this machine", "ADDRESS")
-    lost: str = _long("If a worker's state is lost: stop, or refit its part.", True, "HOW", value="stop")
     checkpoint: str | None = _long(
         "Where to save the unfinished fit: a file, or a folder for shards.", "for shards, OUT.run", "PATH"
     )
     checkpoint_every: int = _long("Sweeps between two checkpoints.", value=10, min=1)
-    checkpoint_minutes: float | None = _long("Maximum minutes between two checkpoints.", "no limit")
     resume: bool = _long("Continue from the checkpoint, if there is one.", True, "", "--resume", value=False)
 
 

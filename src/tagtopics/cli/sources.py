@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tagtopics import load as load
 from tagtopics.cli.options import ColumnOptions, OutputOptions, TextOptions
 from tagtopics.cli.output import clean_line, error_console, note
 from tagtopics.errors import CorpusWarning, InputError, json_problem
@@ -22,14 +23,6 @@ if TYPE_CHECKING:
 
 
 # ------------------------------------------------------------------------------------------- models
-
-
-def load(path: str) -> TopicModel:
-    """Load a model of any kind."""
-    import tagtopics.baselines  # noqa: F401  # registers its estimators
-    from tagtopics.models.persistence import load_model
-
-    return load_model(path)
 
 
 def load_with_documents(path: str) -> tuple[TopicModel, Corpus | None]:
@@ -60,14 +53,13 @@ def read_training(
     text: TextOptions,
     output: OutputOptions,
     visual: Any = None,
-    on_stage: Callable[[str], None] = lambda stage: None,
 ) -> Corpus:
     """Read the corpus to fit a model to, and note what the reader reports."""
     from tagtopics.corpus import read_corpus
 
     recipe = text_recipe(text)
     if is_path(source):
-        with _stages(output, on_stage) as begin, warnings.catch_warnings():
+        with _stages(output) as begin, warnings.catch_warnings():
             warnings.simplefilter("ignore", CorpusWarning)  # the corpus has them as notices
             settings = column_settings(columns)
             corpus = read_corpus(source, **settings, recipe=recipe, visual=visual, on_stage=begin)
@@ -241,18 +233,13 @@ def _stop_words(value: str) -> str | tuple[str, ...] | None:
 
 
 @contextmanager
-def _stages(output: OutputOptions, on_stage: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
-    """Yield `on_stage`; on a terminal, show the name of the stage, too, until the context ends."""
+def _stages(output: OutputOptions) -> Iterator[Callable[[str], None]]:
+    """Yield a function that shows the name of a stage on a terminal, until the context ends."""
     if output.quiet or not sys.stderr.isatty():
-        yield on_stage
+        yield lambda stage: None
         return
     with error_console().status("Reading") as status:
-
-        def begin(stage: str) -> None:
-            on_stage(stage)
-            status.update(stage)
-
-        yield begin
+        yield status.update
 
 
 def _note_all(corpus: Corpus) -> None:

@@ -41,10 +41,8 @@ MISSING = frozenset({"nan", "NaN", "NAN", "None", "null", "NULL", "<NA>", "NaT"}
 _LONGEST = max(map(len, MISSING))
 
 _DECIMAL, _WHOLE = re.compile(r"-?\d+\.0"), re.compile(r"-?\d+")
-_QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_BARE = r"-?\d+(?:\.\d*)?|nan|NaN|None|null|<NA>"
-_ITEM = re.compile(rf"(?:({_QUOTED})|({_BARE}))(?:\s*,\s*|\s+|$)", re.DOTALL)
-_ARRAY = re.compile(r"array\((.*?)(?:,\s*dtype=[\w<>']+)?\)", re.DOTALL)
+_APART = re.compile(r"(?<=['\"])\s+(?=['\"])")  # between the items of an array, as NumPy writes it
+_IN_LISTS = (str, int, float, type(None))
 _MARKS = re.compile(r"[;|,]")
 
 
@@ -190,37 +188,20 @@ def given_separators(separator: str | tuple[str, ...] | None) -> tuple[str, ...]
 def list_in(cell: str) -> list[Any] | None:
     """Return the values of a list that Python, NumPy or JSON wrote as text; None if the text is no list.
 
-    `['a', 'b']`, `["a", "b"]`, `('a',)`, `{'a'}`, `['a' 'b']` and `array(['a'], dtype=object)` are lists. A
-    word without quotes is not: `[sic]` is a tag.
+    `['a', 'b']`, `["a", "b"]`, `('a',)`, `{'a'}` and `['a' 'b']` are lists. A word without quotes is not:
+    `[sic]` is a tag.
     """
     text = cell.strip()
-    if text.startswith("array("):
-        text = _ARRAY.sub(r"\1", text)
     if text[:1] + text[-1:] not in ("[]", "()", "{}"):
         return None
-    body, values = text[1:-1].strip(), list[Any]()
-    if not body:
-        return [] if text[0] == "[" else None
-    at = 0
-    while at < len(body):
-        found = _ITEM.match(body, at)
-        value = None if found is None else _value(*found.groups())
-        if found is None or value is None:
-            return None
-        values.append(None if value in MISSING and not found[1] else value)
-        at = found.end()
-    return values
-
-
-def _value(quoted: str | None, bare: str) -> Any:
-    """Return an item of a list, None if it is not valid."""
-    if quoted is None:
-        return bare if bare in MISSING else float(bare) if "." in bare else int(bare)
-    for read in (json.loads, ast.literal_eval) if quoted[0] == '"' else (ast.literal_eval,):
+    for read in (json.loads, ast.literal_eval):
         try:
-            return read(quoted)
+            found = read(_APART.sub(", ", text))
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
+        values = sorted(found, key=str) if isinstance(found, set) else found
+        if isinstance(values, list | tuple) and (values or text[0] == "["):
+            return list(values) if all(type(value) in _IN_LISTS for value in values) else None
     return None
 
 
@@ -283,15 +264,13 @@ def noted_tags(cells: Sequence[Any], separator: str | None, where: Where = docum
 # ----------------------------------------------------------------------------------------------- metadata
 
 METADATA = {"title": "titles", "date": "dates", "url": "urls"}  # and the field of `Corpus` with each
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = re.compile(
-    r"jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sep(t|tember)?|oct(ober)?"
-    r"|nov(ember)?|dec(ember)?"
-)
+_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november", "december",
+)  # fmt: skip
 _ISO = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?:[T ]\d{1,2}(?::[^\n]*)?)?Z?")
 _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)")
-_POINTS = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})")
-_SLASHES = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4})")
+_NUMBERS = re.compile(r"(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})")
 _WORDS = re.compile(r"[a-z]+|\d+", re.IGNORECASE)
 _LONE_YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)")
 _DOI = re.compile(r"(?:doi:\s*|(?:https?://)?(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)", re.IGNORECASE)
@@ -397,13 +376,10 @@ def _date(year: int, month: int | None = None, day: int | None = None) -> str | 
 
 def _day_first(text: str) -> str | None:
     """Read `3.5.2020`; and `13/05/2020` or `05/13/2020`, where one number must be the day."""
-    if match := _POINTS.fullmatch(text):
-        day, month, year = map(int, match.groups())
-        return _date(year, month, day)
-    if not (match := _SLASHES.fullmatch(text)):
+    if not (match := _NUMBERS.fullmatch(text)):
         return None
-    first, second, year = map(int, match.groups())
-    if first > 12:
+    first, second, year = int(match[1]), int(match[3]), int(match[4])
+    if match[2] == "." or first > 12:
         return _date(year, second, first)
     if second > 12 or first == second:
         return _date(year, first, second)
@@ -413,12 +389,15 @@ def _day_first(text: str) -> str | None:
 def _named_month(text: str) -> str | None:
     """Read `May 2020`, `3 May 2020`, `May 3, 2020` and `Sun, 03 May 2020 12:00:00 GMT`."""
     words = [word.lower() for word in _WORDS.findall(text)[:5]]
-    months = [at for at, word in enumerate(words) if _MONTH.fullmatch(word)]
-    if len(months) != 1:
-        return None
-    month = 1 + _MONTHS.index(words[months[0]][:3])
+    months = [
+        (at, month)
+        for at, word in enumerate(words)
+        for month, name in enumerate(_MONTHS, start=1)
+        if len(word) > 2 and name.startswith(word)
+    ]
     years = [word for word in words if word.isdecimal() and len(word) == 4]
-    days = [word for word in words[: months[0] + 2] if word.isdecimal() and len(word) < 3]
-    if len(years) != 1 or len(days) > 1:
+    if len(months) != 1 or len(years) != 1:
         return None
-    return _date(int(years[0]), month, int(days[0]) if days else None)
+    at, month = months[0]
+    days = [word for word in words[: at + 2] if word.isdecimal() and len(word) < 3]
+    return _date(int(years[0]), month, int(days[0]) if days else None) if len(days) < 2 else None

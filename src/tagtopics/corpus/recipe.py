@@ -91,8 +91,6 @@ class TextRecipe:
             "thai" (extras of the same names), or one of `register_tokenizer`.
         lemmas: language, such as "german", whose words are counted in their dictionary form (extra
             `languages`).
-        phrases: count phrases, such as "neural network", as one word: True to find them in the corpus, whose
-            recipe then has a tuple of them.
     """
 
     lowercase: bool = True
@@ -106,7 +104,6 @@ class TextRecipe:
     strip_html: bool = True
     tokenizer: str | None = None
     lemmas: Language | None = None
-    phrases: bool | tuple[str, ...] = False
 
     def __post_init__(self) -> None:
         _validate(vars(self))

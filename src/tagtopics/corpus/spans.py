@@ -6,7 +6,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tagtopics.corpus.phrases import longest_at
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import fold_case, token_finder, token_keeper, word_pattern
 
@@ -27,37 +26,29 @@ class SpanFinder:
         self._recipe = recipe
         self._pattern = word_pattern(recipe)
         self._tokens, self._keep = token_finder(recipe), token_keeper(recipe)
-        self._phrases = frozenset(recipe.phrases if isinstance(recipe.phrases, tuple) else ())
-        self._most = max((phrase.count(" ") + 1 for phrase in self._phrases), default=1)
 
     def find(self, text: str) -> tuple[str, list[Span]]:
         """Return the text, normalised as the positions need it, and its disjoint spans, left to right.
 
         If n-grams are words, the longest one at each position is returned.
         """
-        # (1) The text as the tokens are found in it, and its tokens.
+        # (1) The text as the tokens are found in it, and the counted tokens with their places.
         text = unicodedata.normalize("NFC", text)
         folded = fold_case(text) if self._recipe.lowercase else text
         if len(folded) != len(text):
             text = folded
         searched = folded if self._recipe.lemmas is None else text
-        places = list(self._places(searched))
-        words = [self._keep(searched[a:b]) for a, b in places]
-        # (2) Start, stop and counted word of each token or phrase that is kept.
-        tokens, i = [], 0
-        while i < len(words):
-            n = longest_at(words, i, self._most, self._phrases)
-            if words[i] is not None:
-                tokens.append((places[i][0], places[i + n - 1][1], " ".join(map(str, words[i : i + n]))))
-            i += n
-        # (3) The longest term of the vocabulary at each place.
-        counted, spans, i = [word for _, _, word in tokens], list[Span](), 0
+        kept = ((place, self._keep(searched[slice(*place)])) for place in self._places(searched))
+        tokens = [(*place, word) for place, word in kept if word is not None]
+        # (2) The longest term of the vocabulary at each place.
+        spans, i, longest = list[Span](), 0, self._recipe.ngram_range[1]
         while i < len(tokens):
-            n = longest_at(counted, i, self._recipe.ngram_range[1], self._column)
-            word = self._column.get(" ".join(counted[i : i + n]))
-            if word is not None:
-                spans.append(Span(tokens[i][0], tokens[i + n - 1][1], word))
-            i += n
+            run = [word for _, _, word in tokens[i : i + longest]]
+            sizes = (n for n in range(len(run), 0, -1) if " ".join(run[:n]) in self._column)
+            n = next(sizes, 0)
+            if n:
+                spans.append(Span(tokens[i][0], tokens[i + n - 1][1], self._column[" ".join(run[:n])]))
+            i += max(n, 1)
         return text, spans
 
     def _places(self, text: str) -> Iterator[tuple[int, int]]:

@@ -44,25 +44,13 @@ Learned = tuple[CSR, tuple[str, ...], TextRecipe, list[str]]
 
 def learn(texts: Sequence[str], recipe: TextRecipe) -> Learned:
     """Return the counts (D, W) of D texts, their W words, sorted, the recipe that was used, and notices."""
-    recipe, notices = with_phrases(texts, recipe)
     counts, words = count_all(texts, recipe)
     found = frequencies(counts)
     used, rare = with_min_df(recipe, *found, len(texts))
     kept = choose_words(*found, len(texts), used)
     if len(kept) < len(words):
         counts, words = counts[:, kept], [words[w] for w in kept.tolist()]
-    return canonical_counts(counts), tuple(words), used, notices + rare
-
-
-def with_phrases(texts: Sequence[str], recipe: TextRecipe) -> tuple[TextRecipe, list[str]]:
-    """Return a recipe with the phrases of texts, if it asks for them, and a line on them."""
-    if recipe.phrases is not True:
-        return recipe, []
-    from tagtopics.corpus.phrases import learn_phrases
-
-    phrases = learn_phrases(map(_reader(recipe), texts))
-    line = f"phrases counted as words: {len(phrases):,}, such as {', '.join(map(repr, phrases[:3]))}"
-    return replace(recipe, phrases=phrases), [line if phrases else "no phrases were found"]
+    return canonical_counts(counts), tuple(words), used, rare
 
 
 def with_min_df(
@@ -142,13 +130,8 @@ class TermCounter:
 
 def _is_large(texts: Sequence[str], recipe: TextRecipe) -> bool:
     """Tell whether compiled code can count texts, and is worth it."""
-    plain = recipe.token_pattern is None and not has_steps(recipe)
+    plain = recipe.token_pattern is None and recipe.tokenizer is None and recipe.lemmas is None
     return plain and sum(map(len, texts)) >= _COMPILED_FROM
-
-
-def has_steps(recipe: TextRecipe) -> bool:
-    """Tell whether words are more than the matches of a pattern."""
-    return bool(recipe.tokenizer or recipe.lemmas or recipe.phrases)
 
 
 def _csr_of(documents: Iterable[list[int]], columns: Collection[str]) -> CSR:
@@ -260,13 +243,16 @@ def combining_marks() -> Int64:
 
 def analyzer(recipe: TextRecipe) -> Callable[[str], list[str]]:
     """Return the function from one text to its terms."""
-    read = _plain_reader(recipe)
+    find, keep = token_finder(recipe), token_keeper(recipe)
+    folds = recipe.lowercase and recipe.lemmas is None  # dictionaries need the capitals
     smallest, largest = recipe.ngram_range
-    if (smallest, largest) == (1, 1):
-        return read
 
     def analyze(text: str) -> list[str]:
-        words = read(text)
+        text = unicodedata.normalize("NFC", text)
+        tokens = map(keep, find(fold_case(text) if folds else text))
+        words = [word for word in tokens if word is not None]
+        if largest == 1:
+            return words
         return [
             " ".join(words[i : i + n])
             for n in range(smallest, min(largest, len(words)) + 1)
@@ -274,29 +260,6 @@ def analyzer(recipe: TextRecipe) -> Callable[[str], list[str]]:
         ]
 
     return analyze
-
-
-def _plain_reader(recipe: TextRecipe) -> Callable[[str], list[str]]:
-    """Return the function from one text to its words."""
-    read = _reader(recipe)
-    if not recipe.phrases:
-        return lambda text: [word for word in read(text) if word is not None]
-    from tagtopics.corpus.phrases import merger
-
-    merge = merger(recipe.phrases if isinstance(recipe.phrases, tuple) else ())
-    return lambda text: [word for word in merge(read(text)) if word is not None]
-
-
-def _reader(recipe: TextRecipe) -> Callable[[str], list[str | None]]:
-    """Return the function from one text to its words in order, with None for those that are left out."""
-    find, keep = token_finder(recipe), token_keeper(recipe)
-    folds = recipe.lowercase and recipe.lemmas is None  # dictionaries need the capitals
-
-    def read(text: str) -> list[str | None]:
-        text = unicodedata.normalize("NFC", text)
-        return [keep(token) for token in find(fold_case(text) if folds else text)]
-
-    return read
 
 
 def token_keeper(recipe: TextRecipe) -> Callable[[str], str | None]:

@@ -77,11 +77,6 @@ def shard_corpus(
         raise InputError(f"max_candidates must be at least 2, not {max_candidates}")
     make = partial(ShardWriter, target, shard_edges=shard_edges, overwrite=overwrite)
     given = ReadOptions.of(options)
-    if given.recipe.phrases is True:
-        raise InputError(
-            "text recipe: phrases=True needs all texts at once, but shards are read in parts; find them in a "
-            "sample, and give its recipe: read_corpus(sample, recipe=TextRecipe(phrases=True)).recipe"
-        )
     if isinstance(source, Corpus):
         return _write_corpus(source, make)
     path, kind = find_source(source, given.format)

@@ -52,7 +52,7 @@ def word_settings(recipe: TextRecipe) -> dict[str, Any]:
     return {
         "lowercase": recipe.lowercase,
         "pattern": None if recipe.token_pattern is None else page_pattern(recipe.token_pattern),
-        "phrases": list(recipe.phrases) if isinstance(recipe.phrases, tuple) else [],
+        "phrases": [],
         "shortest": recipe.min_length,
         "ngrams": list(recipe.ngram_range),
         "stop": sorted(stop_words(recipe)),
