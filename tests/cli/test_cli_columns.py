@@ -40,7 +40,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_model_has_the_columns(folder: Path) -> None:
     stored = json.loads((folder / "m.tt" / "model.json").read_text())["columns"]
     expected = {"text": "abstract", "tags": "people", "id": "key", "separators": {"people": [";"]}}
-    expected |= {"delimiter": ",", "quoting": "doubled"}
     assert {name: value for name, value in stored.items() if value} == expected
 
 

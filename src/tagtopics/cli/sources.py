@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tagtopics import load as load
 from tagtopics.cli.options import ColumnOptions, OutputOptions, TextOptions
 from tagtopics.cli.output import clean_line, error_console, note
-from tagtopics.errors import CorpusWarning, InputError, json_problem
+from tagtopics.errors import CorpusWarning, InputError
 
 if TYPE_CHECKING:
     from tagtopics.corpus import Corpus, TextRecipe
@@ -252,17 +251,14 @@ def _standard_input() -> list[dict[str, Any]] | list[str]:
     lines = [(number, line) for number, line in enumerate(sys.stdin.buffer, start=1) if line.strip()]
     if not lines:
         raise InputError("standard input: no documents")
+    from tagtopics.corpus.formats.jsonl import json_object
+
     is_json = lines[0][1].lstrip().startswith((b"{", b"["))
     rows: list[Any] = []
     for number, line in lines:
         try:
-            rows.append(json.loads(line) if is_json else line.decode("utf-8").strip())
+            text = line.decode("utf-8").strip()
         except UnicodeDecodeError:
             raise InputError(f"standard input, line {number}: not UTF-8 text") from None
-        except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"standard input, line {number}: not valid JSON ({json_problem(error)})"
-            ) from None
-        if is_json and not isinstance(rows[-1], dict):
-            raise InputError(f"standard input, line {number}: expected a JSON object")
+        rows.append(json_object(text, "standard input", number) if is_json else text)
     return rows

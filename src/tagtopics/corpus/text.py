@@ -319,20 +319,21 @@ _INLINE = {
     "i", "ins", "italic", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong",
     "sub", "sup", "tt", "u", "var", "wbr",
 }  # fmt: skip
-_HIDDEN = {"script", "style"}
-_NAMES = _INLINE | _HIDDEN | {
+_NAMES = _INLINE | {
     "address", "article", "aside", "blockquote", "body", "br", "button", "caption", "center", "dd", "div",
     "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6",
     "head", "header", "hr", "html", "iframe", "img", "input", "li", "link", "main", "meta", "nav",
-    "noscript", "object", "ol", "option", "p", "pre", "section", "select", "svg", "table", "tbody", "td",
-    "textarea", "tfoot", "th", "thead", "title", "tr", "ul", "video",
+    "noscript", "object", "ol", "option", "p", "pre", "script", "section", "select", "style", "svg", "table",
+    "tbody", "td", "textarea", "tfoot", "th", "thead", "title", "tr", "ul", "video",
 }  # fmt: skip
 # Elements without an end that are HTML by their name alone, in lower case; `<EM>` may be a company.
 _TELLING = {"p", "br", "hr", "script", "style"}
 _ATTRIBUTE = r"""\s+[\w:-]+\s?=\s?(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
 _SURE = re.compile(rf"<(?:/([\w:]+)\s?|([\w:]+)((?:{_ATTRIBUTE})*)\s?/?)>", re.ASCII)
 _ELEMENT = re.compile(
-    r"<!--|<!doctype[^<>]*>|</?([a-z][a-z0-9:]*)(?:[\s/][^<>]*)?>", re.ASCII | re.IGNORECASE
+    r"<!--.*?(?:-->|\Z)|<!doctype[^<>]*>|<(script|style)(?:[\s/][^<>]*)?>.*?(?:</\1[^<>]*>|\Z)"
+    r"|</?([a-z][a-z0-9:]*)(?:[\s/][^<>]*)?>",
+    re.ASCII | re.IGNORECASE | re.DOTALL,
 )
 _ENTITY = re.compile(r"&(?:[a-z]{2,8}[0-9]{0,2}|#[0-9]{1,6}|#x[0-9a-f]{1,5});", re.ASCII | re.IGNORECASE)
 
@@ -352,25 +353,15 @@ def without_html(text: str) -> str:
     """
     if not has_html(text):
         return text
-    parts, at = [], 0
-    while (found := _ELEMENT.search(text, at)) is not None:
-        name = _name(found[1] or "")
-        end = found.end()
-        if found[0] == "<!--":
-            close = text.find("-->", end)
-            end = len(text) if close < 0 else close + 3
-        elif name in _HIDDEN and not found[0].startswith("</"):
-            closing = re.compile(rf"</{name}[^<>]*>", re.IGNORECASE).search(text, end)
-            end = len(text) if closing is None else closing.end()
-        elif found[1] and name not in _NAMES:
-            parts.append(text[at:end])
-            at = end
-            continue
-        parts.append(text[at : found.start()])
-        parts.append("" if name in _INLINE else "\n")
-        at = end
-    parts.append(text[at:])
-    return html.unescape("".join(parts)).replace("\xa0", " ").strip()
+    return html.unescape(_ELEMENT.sub(_shown, text)).replace("\xa0", " ").strip()
+
+
+def _shown(element: re.Match[str]) -> str:
+    """Return what stands for an element: itself if its name is unknown."""
+    name = _name(element[2] or "")
+    if element[2] and name not in _NAMES:
+        return element[0]
+    return "" if name in _INLINE else "\n"
 
 
 def plain_texts(texts: Sequence[str]) -> tuple[list[str], int]:

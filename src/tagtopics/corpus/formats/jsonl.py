@@ -56,7 +56,7 @@ def stream_jsonl(
         yield part()
 
 
-def json_object(line: str, path: Path, number: int) -> dict[str, Any]:
+def json_object(line: str, path: Path | str, number: int) -> dict[str, Any]:
     """Return the object of one line."""
     try:
         value = from_json(line, cache_strings="keys")
