@@ -15,7 +15,7 @@ from reproduction.analysis.workflow import note
 from tagtopics._typing import Float32, Float64
 from tagtopics.analysis.choose.compare import match_topics
 from tagtopics.analysis.effects import measure
-from tagtopics.models.journal import Curation
+from tagtopics.curation.journal import Curation
 
 LEARN = measure.learn_alpha
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tagtopics.curation.edits import curate as curate
     from tagtopics.curation.edits import undo as undo
     from tagtopics.curation.guided import fit_curated as fit_curated
+    from tagtopics.curation.journal import Curation as Curation
     from tagtopics.datasets import list_datasets as list_datasets
     from tagtopics.datasets import load_dataset as load_dataset
     from tagtopics.datasets import make_tagged_corpus as make_tagged_corpus
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
     from tagtopics.models import TopicSettings as TopicSettings
     from tagtopics.models import fit_topics as fit_topics
     from tagtopics.models.base import TopicModel as TopicModel
-    from tagtopics.models.journal import Curation as Curation
     from tagtopics.readers.encode import encode as encode
     from tagtopics.scale import fit_shards as fit_shards
     from tagtopics.scale import shard_corpus as shard_corpus
@@ -93,7 +93,7 @@ _HOMES = {
     "models": ("LDA", "MarkovTTM", "Preset", "TTM", "TopicFit", "TopicSettings", "fit_topics"),
     "curation.edits": ("curate", "undo"),
     "curation.guided": ("fit_curated",),
-    "models.journal": ("Curation",),
+    "curation.journal": ("Curation",),
     "scale": ("fit_shards", "shard_corpus"),
     "evaluation": ("evaluate",),
     "explore.record.export": ("export",),

@@ -19,8 +19,8 @@ from tagtopics.analysis.choose.compare import match_topics
 from tagtopics.analysis.effects.measure import find_start
 from tagtopics.cli import main
 from tagtopics.curation.guided import fit_curated_topics
+from tagtopics.curation.journal import Curation
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.models.journal import Curation
 
 K, W, D = 4, 200, 300
 SLOPES = np.array([0.03, -0.03, 0.0, 0.0])

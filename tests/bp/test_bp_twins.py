@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import patch
 
+import anchors_reference
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -256,7 +257,7 @@ def test_cooccurrence_profiles(graph: FactorGraph, seed: int) -> None:
     sums = anchors.no_profiles(graph.n_words, 24)
     anchors.add_profiles(graph, seed, sums)
     found = anchors.scaled_profiles(sums)
-    expected = reference.cooccurrence_profiles(graph, 36, seed)
+    expected = anchors_reference.cooccurrence_profiles(graph, 36, seed)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -265,7 +266,7 @@ def test_cooccurrence_profiles(graph: FactorGraph, seed: int) -> None:
 def test_farthest_rows(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     rows = rng.random((60, 30), dtype=np.float32) * rng.random((60, 1), dtype=np.float32)  # short and long
-    expected = reference.farthest_rows(rows, n)
+    expected = anchors_reference.farthest_rows(rows, n)
     np.testing.assert_array_equal(anchors.farthest_rows(rows, n), expected)
 
 
@@ -276,7 +277,7 @@ def test_farthest_rows_stop_where_nothing_stands_out() -> None:
 
 def test_decay_is_an_exponential() -> None:
     x = np.linspace(0, 10, 101)
-    np.testing.assert_allclose(reference.decay(x), np.exp(-x), rtol=1e-4)
+    np.testing.assert_allclose(anchors_reference.decay(x), np.exp(-x), rtol=1e-4)
 
 
 @quick
@@ -292,7 +293,7 @@ def test_mixture_weights(seed: int) -> None:
     ):  # each step magnifies rounding
         with patch.object(anchors, "WEIGHT_STEPS", n_steps):
             found = anchors.mixture_weights(profiles, corners)
-        expected = reference.mixture_weights(profiles, corners, anchors.STEP_SIZE, n_steps)
+        expected = anchors_reference.mixture_weights(profiles, corners, anchors.STEP_SIZE, n_steps)
         np.testing.assert_allclose(found, expected, atol=close)
     np.testing.assert_allclose(found.sum(1), 1, rtol=1e-5)
 

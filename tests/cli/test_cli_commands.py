@@ -345,17 +345,6 @@ def test_report_loads_the_model_once(model: Path, tmp_path: Path) -> None:
     assert read_model.call_count == 1
 
 
-def test_topics_are_saved_before_the_recommender_and_documents_after_it(tmp_path: Path) -> None:
-    from tagtopics.models import persistence
-
-    with mock.patch.object(persistence, "save_model", wraps=persistence.save_model) as save:
-        out = fit_small(tmp_path)
-    topics, everything = (call.args for call in save.call_args_list)
-    assert len(topics) == 2
-    assert everything[2] is not None
-    assert (out / "corpus").is_dir()
-
-
 def test_help_and_version() -> None:
     assert all(command in run("--help").out for command in COMMANDS)
     assert run().out == run("--help").out

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,6 @@ from tagtopics import LDA, TTM, Corpus, CorpusWarning, InputError, load, make_ta
 from tagtopics.datasets import load_dataset
 from tagtopics.evaluation.recommendation import evaluate_recommendation, per_tag
 from tagtopics.recommend import recommender as recommenders
-from tagtopics.recommend import reference
 from tagtopics.recommend import ridge as ridges
 from tagtopics.recommend.calibration import (
     best_threshold,
@@ -68,14 +68,21 @@ def test_a_word_may_be_listed_more_often_than_there_are_documents() -> None:
     np.testing.assert_allclose(alike, expected, atol=0.01)
 
 
+def similarities(left: Any, right: Any, left_topics: Any, right_topics: Any, topic_weight: float) -> Any:
+    """Return (L, R): how alike documents of shares (L, W), (R, W) and roots of proportions are."""
+    x, y = left[:, np.newaxis], right[np.newaxis]
+    words = (2 * x * y / np.maximum(x + y, 1e-300)).sum(2)
+    return (1 - topic_weight) * words + topic_weight * left_topics @ right_topics.T
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_weights_are_those_of_the_specification(seed: int) -> None:
     (counts, theta), (more, more_theta) = _random_documents(60, seed), _random_documents(25, seed + 10)
     index, new = ridges.documents_of(counts, theta), ridges.documents_of(more, more_theta)
     x, y, roots, more_roots = _shares(counts), _shares(more), np.sqrt(theta), np.sqrt(more_theta)
-    alikes = reference.similarities(y, x, more_roots, roots, 0.1)
+    alikes = similarities(y, x, more_roots, roots, 0.1)
     assert ridges.kernel_of(new, index, 1.2) == pytest.approx(np.exp(1.2 * (alikes - 1)), abs=1e-5)
-    kernel = np.exp(1.2 * (reference.similarities(x, x, roots, roots, 0.1) - 1)) + 0.1 * np.eye(60)
+    kernel = np.exp(1.2 * (similarities(x, x, roots, roots, 0.1) - 1)) + 0.1 * np.eye(60)
     found = ridges.neighbour_weights(ridges.similarities(new, index), counts, theta, 1.2, 20)
     for d, alike in enumerate(alikes):
         rows = np.sort(np.argsort(-alike, kind="stable")[:20])

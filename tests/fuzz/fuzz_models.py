@@ -75,7 +75,7 @@ def ask(folder: Path) -> None:
         assert np.isfinite(model.explain(corpus, tags=[[model.tag_names_[0]]]).credit).all()
         model.tag_profile(model.tag_names_[0])
     model.related(corpus, 2)
-    if model.curation_.edits:
+    if model.curation_ is not None and model.curation_.edits:
         undo(model, corpus=documents)
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics._typing import Float64
-from tagtopics.models.journal import Edit
+from tagtopics.curation.journal import Edit
 from tagtopics.models.persistence import load_with_corpus
 
 SEQUENCES = 100

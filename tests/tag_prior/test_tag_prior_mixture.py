@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import mixture_reference as reference
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,7 +14,6 @@ from hypothesis import strategies as st
 from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.jit.threads import thread_limit
 from tagtopics.tag_prior import mixture_loops as mixture
-from tagtopics.tag_prior import mixture_reference as reference
 from tagtopics.tag_prior import tag_word_loops as tag_words
 from tagtopics.tag_prior.mixture_loops import Pairs
 

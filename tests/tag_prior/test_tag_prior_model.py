@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import mixture_reference
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 import tagtopics as tt
 from tagtopics.bp.graph import build_graph
 from tagtopics.corpus.splits import seen_part, train_test
-from tagtopics.tag_prior import learn, mixture_reference
+from tagtopics.tag_prior import learn
 from tagtopics.tag_prior.learn import TagSettings
 from tagtopics.tag_prior.prior import Strengths
 

@@ -10,7 +10,7 @@ cloud of profiles are the topics:
     p(k | w)  = argmin over distributions c of |profile_w - sum_k c_k corner_k|^2    `mixture_weights`
 
 Profiles are projected to a few dimensions by random signs, which preserves distances, so all of it costs
-about as much as a few sweeps. `reference` has the same in NumPy.
+about as much as a few sweeps. `tests/bp/anchors_reference.py` has the same in NumPy.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def add_profiles(graph: FactorGraph, seed: int, sums: Float64) -> None:
 
 def scaled_profiles(sums: Float64) -> Float32:
     """Return (W, dims): the mean of the words that each word occurs with; zeros where there are none."""
-    profiles = np.empty((len(sums), sums.shape[1] - 1), dtype=np.float32)
-    run_ranges(_scale_rows, np.arange(len(sums) + 1), sums.shape[1], sums, profiles)
-    return profiles
+    mass = sums[:, -1:]
+    share = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > 0)
+    return (share * sums[:, :-1]).astype(np.float32)
 
 
 def farthest_rows(rows: Float32, n: int) -> Int64:
@@ -125,16 +125,6 @@ def _add_profiles(first, last, graph, signs, partial):
                 for j in range(n_dims):
                     partial[w, j] += share * (doc[j] - signs[w, j])
                 partial[w, n_dims] += np.float32(graph.edge_count[e] / tokens)
-
-
-@kernel
-def _scale_rows(first, last, sums, profiles):
-    """Divide the sums of each word by its mass, the last column."""
-    n_dims = profiles.shape[1]
-    for w in range(first, last):
-        share = 1.0 / sums[w, n_dims] if sums[w, n_dims] > 0 else 0.0
-        for j in range(n_dims):
-            profiles[w, j] = share * sums[w, j]
 
 
 @kernel

@@ -29,20 +29,6 @@ FORMAT = "tagtopics checkpoint"
 _FREE = ("n_jobs", "max_iter", "tol", "recommender")  # parameters that may change when a fit is continued
 
 _Arrays = dict[str, npt.NDArray[Any]]
-_Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class _Scalars(BaseModel):
-    """The priors but alpha."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-    topic_word: Annotated[FiniteFloat, Field(gt=0)]
-    pairwise_weight: _Share
-    higher_order_weight: _Share
-    order: Annotated[int, Field(ge=2)]
-    word_exponent: _Share
-    relaxation: Annotated[float, Field(ge=0, le=4)]
-    own_tokens: Annotated[FiniteFloat, Field(gt=0)] = Priors._field_defaults["own_tokens"]
 
 
 class _Record(BaseModel):
@@ -52,7 +38,7 @@ class _Record(BaseModel):
     version: Literal[1] = 1
     sweep: Annotated[int, Field(ge=0)]
     memory: Literal["stored", "lean", "shards"]
-    priors: _Scalars
+    priors: dict[str, int | FiniteFloat]  # but alpha; a fit compares them with its own
     history: tuple[tuple[int, FiniteFloat, FiniteFloat], ...]
     identity: dict[str, JsonValue]
 
@@ -111,7 +97,7 @@ def save_checkpoint(path: Path, belief: Belief, history: Sequence[Step], identit
     record = _Record(
         sweep=belief.sweep,
         memory=memory,
-        priors=_Scalars(**scalars),
+        priors=scalars,
         history=tuple((step.iteration, step.change, step.seconds) for step in history),
         identity=_as_json(identity),
     )
@@ -130,6 +116,7 @@ def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None)
         record = _Record.model_validate_json(metadata["record"])
         sums = CorpusSums(*(arrays.pop(name) for name in CorpusSums._fields[:3]))
         previous, alpha = arrays.pop("previous"), arrays.pop("doc_topic_prior")
+        priors = Priors(alpha, **record.priors)  # type: ignore[arg-type]  # `order` is whole
         docs = None if record.memory == "shards" else DocState(**arrays)
         history = [Step(*step) for step in record.history]
         if [step.iteration for step in history] != [*range(1, record.sweep + 1)]:
@@ -138,7 +125,7 @@ def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None)
         raise InputError(f"{path}: damaged checkpoint ({one_line(error)}); start again without it") from None
     if identity is not None:
         check_identity(record.identity, identity, str(path))
-    return Belief(record.sweep, sums, previous, Priors(alpha, **dict(record.priors)), docs), history
+    return Belief(record.sweep, sums, previous, priors, docs), history
 
 
 def is_checkpoint(path: Path) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp.graph import FactorGraph, build_graph
@@ -75,29 +76,19 @@ def topic_coherence(corpus: Corpus, top_words: Sequence[Sequence[str]]) -> Float
     which is -1 for words that never co-occur, 0 for independent words, 1 for words that always co-occur.
     Words that are not in the corpus co-occur with none. A topic of fewer than two words has NaN.
     """
-    docs_of = _documents_of(corpus, {word for topic in top_words for word in topic})
+    column = {word: w for w, word in enumerate(corpus.vocabulary)}
+    occurs = sp.csc_array(corpus.counts > 0, dtype=np.int64)
     coherence = np.full(len(top_words), np.nan)
     for k, topic in enumerate(top_words):
         words = list(dict.fromkeys(topic))
         above = np.triu_indices(len(words), k=1)
         if len(above[0]):
-            occurs = np.zeros((len(words), corpus.n_docs), dtype=np.float64)
-            for row, word in zip(occurs, words, strict=True):
-                row[docs_of[word]] = 1
-            coherence[k] = _npmi((occurs @ occurs.T).astype(np.int64), corpus.n_docs)[above].mean()
+            known = [i for i, word in enumerate(words) if word in column]
+            own = occurs[:, [column[words[i]] for i in known]]
+            together = np.zeros((len(words), len(words)), dtype=np.int64)
+            together[np.ix_(known, known)] = (own.T @ own).toarray()
+            coherence[k] = _npmi(together, corpus.n_docs)[above].mean()
     return coherence
-
-
-def _documents_of(corpus: Corpus, words: Iterable[str]) -> dict[str, Int64]:
-    """Return the documents that have each of some words; none for words that are not in the corpus."""
-    names, counts = list(words), corpus.counts
-    place = {word: i for i, word in enumerate(names)}
-    number = np.array([place.get(word, -1) for word in corpus.vocabulary], dtype=np.int64)[counts.indices]
-    entries = np.flatnonzero((number >= 0) & (counts.data > 0))
-    entries = entries[np.argsort(number[entries], kind="stable")]
-    docs = np.searchsorted(counts.indptr, entries, side="right") - 1
-    ends = np.searchsorted(number[entries], np.arange(1, len(names)))
-    return dict(zip(names, np.split(docs, ends), strict=True)) if names else {}
 
 
 def _npmi(together: Int64, n_docs: int) -> Float64:

@@ -71,7 +71,7 @@ def command(
     from tagtopics.bp.propagation import Start
     from tagtopics.models import precompile
     from tagtopics.models.documents import without_words
-    from tagtopics.models.persistence import SaveTopics, check_model_target, save_model
+    from tagtopics.models.persistence import check_model_target, save_model
     from tagtopics.scale.format import holds_shards
 
     estimator = build_model(model)
@@ -104,14 +104,13 @@ def command(
         if journal is not None:
             documents = without_words(documents, journal.banned)
             estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
-        saving = SaveTopics(estimator, target)
         if journal is None and recommender:
-            estimator.fit(documents, vectors=rows, start=start, callbacks=[saving, *callbacks])
+            estimator.fit(documents, vectors=rows, start=start, callbacks=callbacks)
         elif journal is None:
             resumed = start and Start(resumed=start)
             estimator.fit_topics(documents, vectors=rows, start=resumed, callbacks=callbacks)
         elif recommender:
-            estimator.learn_recommender(documents, [saving, *callbacks])
+            estimator.learn_recommender(documents, callbacks)
         save_model(estimator, target, documents if keep else None)
         sizes = {name: getattr(documents, name) for name in ("n_docs", "n_words", "n_tags")}
         sizes["n_tokens"] = int(documents.counts.sum(dtype="int64"))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tagtopics.corpus import Corpus
-    from tagtopics.models.journal import Curation
+    from tagtopics.curation.journal import Curation
     from tagtopics.models.online import OnlineModel
 
 ACTIONS = ("rename", "name", "pin", "merge", "split", "delete", "ban", "seed", "undo", "replay", "log")
@@ -60,6 +60,7 @@ def command(
 ) -> None:
     """Edit the topics of a model: rename, merge, split, pin, delete, ban or seed words; undo; fit again."""
     from tagtopics.curation.edits import curate, undo
+    from tagtopics.curation.journal import curation_of
     from tagtopics.models.online import OnlineModel
     from tagtopics.models.persistence import check_model_target, refuse_changes, save_model
     from tagtopics.models.rankings import topic_rows
@@ -72,7 +73,7 @@ def command(
     check = refuse_changes(model if out is None else out)
     loaded, corpus = load_with_documents(model)
     if action == "log":
-        return _show_log(loaded.curation_, output)
+        return _show_log(curation_of(loaded), output)
     if not isinstance(loaded, OnlineModel):
         raise InputError(
             f"{model}: topics of {type(loaded).__name__} cannot be edited; those of LDA and TTM can"
@@ -99,7 +100,7 @@ def command(
         "path": str(target),
         "action": action,
         "n_topics": len(rows),
-        "n_edits": len(edited.curation_.edits),
+        "n_edits": len(curation_of(edited).edits),
         "topics": rows,
     }
     changed = _changed(topic_rows(loaded, 10), rows)
@@ -178,12 +179,13 @@ def _replay(
 ) -> OnlineModel:
     """Return a model fitted again to the saved documents, with a journal as prior."""
     from tagtopics.curation.guided import fit_curated
+    from tagtopics.curation.journal import curation_of
 
     if corpus is None:
         raise InputError("replay: the model was saved without its documents; fit it again with tagtopics fit")
     if len(given) > 1:
         raise InputError("replay: give one journal, or none for that of the model")
-    journal = read_journal(given[0]) if given else model.curation_
+    journal = read_journal(given[0]) if given else curation_of(model)
     if not guides(journal):
         raise InputError("replay: the journal has no topics to guide the fit and no banned words")
     fresh = copy.copy(model)
@@ -208,16 +210,16 @@ def _show_log(journal: Curation, output: OutputOptions) -> None:
 def read_journal(path: str) -> Curation:
     """Return the journal of a model folder, or of a file that `curate MODEL log --json` wrote."""
     from tagtopics.corpus.formats.text_files import read_json
-    from tagtopics.models.journal import Curation
+    from tagtopics.curation.journal import Curation, curation_of
 
     if Path(path).is_dir():
-        return load(path).curation_
+        return curation_of(load(path))
     return Curation.from_json(read_json(Path(path)))
 
 
 def journal_of(curation: str | None, guided: Sequence[str] | None) -> Curation | None:
     """Return the journal that the options of `fit` describe; None if there are none."""
-    from tagtopics.models.journal import Curation
+    from tagtopics.curation.journal import Curation
 
     journal = Curation() if curation is None else read_journal(curation)
     if curation is not None and not guides(journal):

@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
+from tagtopics.curation.journal import CuratedTopic, Curation, Edit, curation_of, make_edit
 from tagtopics.errors import InputError
 from tagtopics.models.documents import training_documents
-from tagtopics.models.journal import CuratedTopic, Curation, Edit, make_edit
 from tagtopics.models.lda import LDA
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import top_weighted
@@ -70,12 +70,12 @@ def undo(model: OnlineModel, *, corpus: Corpus | None = None) -> OnlineModel:
         model: a curated model.
         corpus: the training documents, as given to the edits.
     """
-    base, edits = model.base_, model.curation_.edits
-    if base is None or not edits:
-        fitted = "; edits that were part of the fit stay" if model.curation_.earlier else ""
+    base, journal = model.base_, curation_of(model)
+    if base is None or not journal.edits:
+        fitted = "; edits that were part of the fit stay" if journal.earlier else ""
         raise InputError(f"undo: there are no edits since the model was fitted{fitted}")
     state: OnlineModel = base
-    for edit in edits[:-1]:
+    for edit in journal.edits[:-1]:
         state = _edited(state, edit, corpus)
     return state
 
@@ -87,7 +87,7 @@ def topic_origins(model: OnlineModel) -> tuple[list[set[int]], set[int]]:
     """
     origins = [{k} for k in range(len((model if model.base_ is None else model.base_).components_))]
     deleted: set[int] = set()
-    for edit in model.curation_.edits:
+    for edit in curation_of(model).edits:
         if edit.kind == "delete":
             deleted.update(*(origins[k] for k in edit.topics))
         sources = _sources(edit, len(origins))
@@ -112,7 +112,7 @@ def _edited(model: OnlineModel, edit: Edit, corpus: Corpus | None) -> OnlineMode
         _split(edited, edit.topics[0], corpus)
     elif edit.kind in ("merge", "delete"):
         _combine(edited, sources)
-    edited.curation_ = _journal(edited, model.curation_, edit, sources)
+    edited.curation_ = _journal(edited, curation_of(model), edit, sources)
     if edit.kind in ("ban", "split", "merge", "delete"):
         edited.recommender_, edited.names_ = None, None
         if isinstance(edited, TaggedModel):

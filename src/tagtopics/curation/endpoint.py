@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tagtopics.curation.journal import curation_of
 from tagtopics.errors import InputError, one_line
 from tagtopics.jit.top import largest
 from tagtopics.models.online import OnlineModel
@@ -45,10 +46,11 @@ def ask_for_names(model: OnlineModel, address: str, llm: str) -> dict[int, str]:
         llm: the name of the language model there.
     """
     rows = topic_rows(model, 15, 5)
-    in_use = [topic.name for topic in model.curation_.topics if topic.name]  # also of seeds to come
+    journal = curation_of(model)
+    in_use = [topic.name for topic in journal.topics if topic.name]  # also of seeds to come
     roots = np.sqrt(model.components_)
     names: dict[int, str] = {}
-    for k in (k for k in range(len(rows)) if k not in model.curation_.names):
+    for k in (k for k in range(len(rows)) if k not in journal.names):
         similar = largest(np.delete(roots @ roots[k], k), _SIBLINGS)
         others = [rows[j + (j >= k)] for j in similar.tolist()]
         best = [model.doc_titles_[d] for d in largest(model.doc_topic_[:, k], 4 * _TITLES)]

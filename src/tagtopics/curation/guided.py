@@ -15,9 +15,9 @@ from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.curation.edits import topic_record
+from tagtopics.curation.journal import CuratedTopic, Curation
 from tagtopics.errors import InputError
 from tagtopics.models.documents import without_words
-from tagtopics.models.journal import CuratedTopic, Curation
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.topics import TopicSettings, memory_executor
 from tagtopics.models.validation import check_parameters

@@ -1,4 +1,4 @@
-"""The n largest of many values, and of each of many rows; `top_reference` is the readable twin."""
+"""The n largest of many values, and of each of many rows."""
 
 from __future__ import annotations
 

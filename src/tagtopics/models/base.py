@@ -39,8 +39,6 @@ from tagtopics.models.topics import Run, TopicFit
 from tagtopics.models.validation import check_parameters
 from tagtopics.recommend.recommender import fit_recommender
 
-RECOMMENDER_STAGE = "Training the recommender"  # the last stage of a fit, for callbacks
-
 
 class TopicModel(Queries):
     """Base of the estimators. X is a `Corpus`, texts, a table with text, or counts (documents x words).
@@ -335,7 +333,7 @@ class TopicModel(Queries):
     def _store(self, corpus: Corpus, topics: TopicFit) -> None:
         """Set all fitted attributes of a model whose topics were learned from a corpus."""
         self.recommender_, self.names_, self.tag_words_ = None, None, None
-        self.base_, self.curation_ = None, Queries.curation_
+        self.base_ = self.curation_ = None
         self.vector_strength_ = self.vectors_ = None
         self.topic_word_prior_ = topics.topic_word_prior
         self.set_topics(topics.word_sums)
@@ -373,7 +371,7 @@ class TopicModel(Queries):
         """Train the recommender if it is wanted and there are tags; if that fails, warn and continue."""
         if not self.recommender or not (np.diff(corpus.tags.indptr)[np.diff(corpus.counts.indptr) > 0]).any():
             return
-        announce(callbacks, RECOMMENDER_STAGE)
+        announce(callbacks, "Training the recommender")
         try:
             self._train_recommender(corpus, callbacks, vectors)
         except Exception as error:  # whatever it is, the topics must not be lost

@@ -173,7 +173,7 @@ def canonical(counts: Any) -> CSR:
 
 def align_words(model: Any, corpus: Corpus) -> CSR:
     """Return counts in the columns of a model; a warning tells of unknown words, not of banned ones."""
-    corpus = without_words(corpus, model.curation_.banned)
+    corpus = without_words(corpus, banned_words(model))
     return _align(corpus.counts, corpus.vocabulary, model.vocabulary_, "word")
 
 
@@ -226,6 +226,11 @@ def texts_of(X: Any) -> Sequence[str]:
             "recommend: this model looks for the names of tags; give a corpus that was read from texts"
         )
     return X.texts
+
+
+def banned_words(model: Any) -> tuple[str, ...]:
+    """Return the words that the user does not want in a model."""
+    return () if model.curation_ is None else model.curation_.banned
 
 
 def without_words(corpus: Corpus, banned: Sequence[str]) -> Corpus:

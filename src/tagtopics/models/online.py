@@ -26,7 +26,14 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models.base import TopicModel
-from tagtopics.models.documents import align_words, read_documents, titles_of, without_tags, without_words
+from tagtopics.models.documents import (
+    align_words,
+    banned_words,
+    read_documents,
+    titles_of,
+    without_tags,
+    without_words,
+)
 from tagtopics.models.relate import relate
 from tagtopics.models.topics import Run, TopicFit, TopicSettings, fit_topics, memory_executor
 from tagtopics.models.validation import PRESETS, Preset, check_parameters, is_real, is_whole
@@ -140,7 +147,7 @@ class OnlineModel(TopicModel):
             corpus = self._more_documents(X, y)
             batches = list(_batches(corpus, batch_size))
             self.recommender_ = None
-            self.base_, self.curation_ = None, self.curation_.without_undo()
+            self.base_, self.curation_ = None, self.curation_ and self.curation_.without_undo()
         else:
             corpus = self.training_corpus(X, y)
             if corpus.n_docs == 0:
@@ -160,7 +167,7 @@ class OnlineModel(TopicModel):
         if len(self.components_) != self.n_topics:
             found = f"the model has {len(self.components_)} topics, n_topics is {self.n_topics}"
             raise InputError(f"partial_fit: {found}; call fit to change the number")
-        corpus = without_words(read_documents(self, X, y, "update"), self.curation_.banned)
+        corpus = without_words(read_documents(self, X, y, "update"), banned_words(self))
         return without_tags(corpus) if self._ignores_tags else corpus
 
     @limit_threads
@@ -267,7 +274,7 @@ def update_model(
     """
     if not isinstance(model, OnlineModel):
         raise InputError(f"{type(model).__name__} cannot be updated; LDA and TTM can")
-    banned = model.curation_.banned
+    banned = banned_words(model)
     corpus, old = without_words(corpus, banned), None if old is None else without_words(old, banned)
     if old is not None and (old.ids != model.doc_ids_ or old.vocabulary != model.vocabulary_):
         old = None

@@ -21,7 +21,6 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.checkpoint import plain_value
 from tagtopics.corpus import Corpus, read_corpus
 from tagtopics.corpus.recipe import Columns, recipe_from_json, recipe_to_json
@@ -38,8 +37,7 @@ from tagtopics.files import (
     sealed,
     sweep_leftovers,
 )
-from tagtopics.models.base import RECOMMENDER_STAGE, TopicModel
-from tagtopics.models.journal import Curation
+from tagtopics.models.base import TopicModel
 from tagtopics.models.saved_arrays import NAMES, arrays_of, arrays_to_save, check_arrays, layer_of
 from tagtopics.models.validation import Preset, check_parameters
 from tagtopics.recommend.arrays import matrix_from, recommender_from, recommender_to_json
@@ -90,7 +88,7 @@ class Description(BaseModel):
     thesaurus: dict[str, Any] | None
     names: _Names
     phrases: list[str]
-    curation: Curation
+    curation: dict[str, Any] | None
     numbers: dict[str, Annotated[FiniteFloat, Field(ge=0)]]
     history: list[_Step]
     stop_reason: str
@@ -174,23 +172,6 @@ def save_model(
         _write(*content, folder)
 
 
-class SaveTopics(Callback[Any]):
-    """Saves the topics before the recommender is trained, so that they are safe whatever happens then.
-
-    Args:
-        model: the model that is being fitted.
-        path: the folder of the model.
-    """
-
-    def __init__(self, model: TopicModel, path: str | Path) -> None:
-        self.model, self.path = model, path
-
-    def on_stage(self, name: str) -> None:
-        """Save when the stage of the recommender begins."""
-        if name == RECOMMENDER_STAGE:
-            save_model(self.model, self.path)
-
-
 def _checked_content(model: TopicModel) -> tuple[Description, str, dict[str, Any]]:
     """Return the description of a model, the names of its tags and its arrays, if `load` takes them."""
     try:
@@ -238,7 +219,7 @@ def _description(model: TopicModel) -> Description:
         "thesaurus": None if named is None else layer_of("names_").names_to_json(named),
         "names": {name: list(getattr(model, name)) for name in NAMES} | {"doc_titles_": _titles(model)},
         "phrases": list(model.phrases_),
-        "curation": model.curation_.to_json(),
+        "curation": model.curation_ and model.curation_.to_json(),
         "numbers": model._numbers(),
         "history": model.history_,
         "stop_reason": model.stop_reason_,
@@ -343,7 +324,7 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
         if description.thesaurus is not None:
             text = _checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8")
         model = _restored(description, text, arrays)
-        if description.curation.edits:
+        if model.curation_ is not None and model.curation_.edits:
             model.base_ = _read_base(folder / _BASE, description.files)
         return model
     except InputError:
@@ -360,7 +341,7 @@ def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
     if digest_bytes(content) != files.get(f"{_BASE}/{_DESCRIPTION}"):
         raise InputError("base/model.json is damaged: its content does not match its digest")
     raw = _parsed(content)
-    if raw.get("curation", {}).get("edits"):
+    if (raw.get("curation") or {}).get("edits"):
         raise InputError("base/model.json is damaged: a base has no edits")
     return _read_model(folder, raw)
 
@@ -429,7 +410,9 @@ def _restored(description: Description, text: str, arrays: dict[str, Any]) -> To
     model.components_ = np.asfortranarray(model.components_)  # the layout that `fit` leaves
     model._set_numbers(description.numbers)
     model.recipe_ = None if description.recipe is None else recipe_from_json(description.recipe)
-    model.columns_, model.curation_ = description.columns, description.curation
+    model.columns_ = description.columns
+    if description.curation is not None:
+        model.curation_ = layer_of("curation_").Curation.from_json(description.curation)
     model.phrases_, model.n_features_in_ = tuple(description.phrases), len(model.vocabulary_)
     model.history_ = [step.model_dump() for step in description.history]
     model.n_iter_ = model.history_[-1]["iteration"] if model.history_ else 0

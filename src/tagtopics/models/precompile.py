@@ -16,14 +16,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._processes import start_python
-from tagtopics._typing import Float32
-from tagtopics.bp import anchors, fold, sweep
-from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph, Priors, build_graph
+from tagtopics._typing import CSR, Float32
+from tagtopics.bp.executor import MemoryExecutor
+from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.graph import Priors, build_graph
+from tagtopics.bp.loop import run
+from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.jit.compiling import has_compiled, is_compiling
 from tagtopics.jit.threads import current_threads
-from tagtopics.tag_prior import mixture_loops as mixture
-from tagtopics.tag_prior import tag_word_loops as tag_words
-from tagtopics.tag_prior.mixture_loops import Pairs
+from tagtopics.tag_prior.inference import TagPrior
+from tagtopics.tag_prior.learn import PilotTopics, learn_settings
+from tagtopics.tag_prior.prior import Profiles, pairs_of
 
 _processes: list[subprocess.Popen[str]] = []
 
@@ -50,11 +53,11 @@ def finish() -> None:
 
 
 def compile_groups(names: Sequence[str]) -> None:
-    """Compile groups of kernels in this process: call them with a few documents and three topics."""
+    """Compile groups of kernels in this process: use them for a few documents and three topics."""
     counts = sp.csr_array(np.arange(1, 61, dtype=np.int32).reshape(6, 10) % 4)
     tags = sp.csr_array((np.arange(24).reshape(6, 4) % 3 == 0).astype(np.int8))
     for name in names:
-        GROUPS[name](build_graph(counts, tags), 3)
+        GROUPS[name](counts, tags)
 
 
 def _is_python() -> bool:
@@ -63,57 +66,26 @@ def _is_python() -> bool:
     return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
 
 
-def _sweeps(graph: FactorGraph, K: int) -> None:
-    sums, shares = CorpusSums.zeros(graph.n_words, graph.n_tags, K), np.full(K, 1 / K, dtype=np.float32)
-    messages = graph.edge_count[:, np.newaxis] * shares
-    docs = DocState(messages, _ones(graph.n_docs, K), _ones(graph.n_slots, K))
-    priors, previous = Priors(0.1 * _ones(K), 0.01, relaxation=1.0), _ones(0, K)
-    for _ in range(2):  # the second one has sums of the first to move away from
-        given = sweep.sweep_input(sums, graph.totals.tag_docs, previous, priors, False)
-        sums.clear()
-        sweep.sweep(graph, docs, given, priors, False, sums)
-        previous = given.words.sums
+def _topics(counts: CSR, tags: CSR) -> None:
+    """Start, sweep twice, and infer the topics of documents."""
+    priors = Priors(_equal(3), 0.01, relaxation=1.0)
+    algorithm = BeliefPropagation(MemoryExecutor(build_graph(counts, tags)), priors, 0)
+    run(algorithm, max_iter=2)
+    FoldIn(_equal(counts.shape[1], 3), priors.doc_topic).doc_topic(counts)
 
 
-def _starts(graph: FactorGraph, K: int) -> None:
-    profiles = anchors.no_profiles(graph.n_words, K)
-    anchors.add_profiles(graph, 0, profiles)
-    topics = anchors.anchored_topics(profiles, graph.totals.word_docs, K)
-    sweep.start(graph, topics, 0, False, CorpusSums.zeros(graph.n_words, graph.n_tags, K))
-    fold.fold_in(graph, np.ascontiguousarray(topics / topics.sum(0)), _ones(graph.n_docs, K), 2, 1e-3)
+def _tags(counts: CSR, tags: CSR) -> None:
+    """Learn strengths and words of tags, and credit words to tags."""
+    (D, W), T = counts.shape, tags.shape[1]
+    profiles = Profiles(np.full(3, 1 / 3), _equal(T, 3), np.full(T, 2.0), np.zeros(T, dtype=np.int64), 1)
+    pilot = PilotTopics(counts, tags, _equal(D, 3), _equal(W, 3), profiles)
+    settings, _, words = learn_settings(pilot, counts, tags, 0)
+    pairs = pairs_of(words, np.full(T, settings.shrinkage))
+    TagPrior(pilot.phi, profiles, settings, words, pairs, (1.0,)).credit(counts, tags)
 
 
-def _tag_words(graph: FactorGraph, K: int) -> None:
-    T, phi = graph.n_tags, _ones(graph.n_words, K)
-    offsets, words = tag_words.words_of_tags(graph)
-    predicted = tag_words.pair_predictions(offsets, words, _ones(T, K), phi)
-    pairs = Pairs(offsets, words, _ones(len(words)), predicted, _ones(T), _ones(T))
-    topics = tag_words.topic_probabilities(graph, phi, _ones(graph.n_docs, K), _ones(K))
-    numbers = tag_words.claim_pairs(graph, offsets, words)
-    shares = _ones(len(numbers))
-    tag_words.share_claims(graph, numbers, pairs, topics, 1.0, _ones(graph.n_slots), shares, 1)
-    tag_words.collect_claims(graph, numbers, pairs, shares)
+def _equal(*shape: int) -> Float32:
+    return np.full(shape, 1 / shape[0], dtype=np.float32)
 
 
-def _mixtures(graph: FactorGraph, K: int) -> None:
-    T, phi = graph.n_tags, _ones(graph.n_words, K)
-    offsets, words = np.zeros(T + 1, dtype=np.int64), np.empty(0, dtype=np.int32)
-    pairs = Pairs(offsets, words, _ones(0), _ones(0), _ones(T), _ones(T))
-    said = mixture.claim_probabilities(graph, pairs, _ones(T, K), phi)
-    priors = _ones(graph.n_docs, K), _ones(graph.n_slots)
-    topics, weights = mixture.fold_in_mixture(graph, phi, said, *priors, 1, 1e-2)
-    mixture.credit_claims(graph, phi, said, topics, weights, _ones(T, K))
-    mixture.expected_tokens(np.zeros(1, dtype=np.int64), graph.edge_word[:1], topics, phi)
-
-
-def _ones(*shape: int) -> Float32:
-    return np.ones(shape, dtype=np.float32)
-
-
-GROUPS: dict[str, Callable[[FactorGraph, int], None]] = {
-    "sweeps": _sweeps,
-    "starts": _starts,
-    "mixtures": _mixtures,
-    "tag words": _tag_words,
-}
-"""In an order in which every second group takes about half of the time."""
+GROUPS: dict[str, Callable[[CSR, CSR], None]] = {"topics": _topics, "tags": _tags}

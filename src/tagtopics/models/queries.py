@@ -30,7 +30,6 @@ from tagtopics.models.documents import (
     texts_of,
     validated,
 )
-from tagtopics.models.journal import Curation
 from tagtopics.models.naming import background_topics, distinct, foreground, name_by_tags, name_topics
 from tagtopics.models.results import RelatedDocument, TopicTable
 from tagtopics.models.topic_words import CANDIDATES, list_words
@@ -56,7 +55,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     names_: Any = None  # a `subjects.TagNames`: finds the names of tags in texts, if there is a thesaurus
     topic_words_: Any = None  # (K, 20) columns of the words that lists show; None if no documents are at hand
     phrases_: tuple[str, ...] = ()  # words that form phrases in the training texts
-    curation_: Curation = Curation()  # the journal of edits
+    curation_: Any = None  # a `curation.journal.Curation`: the journal of edits, if there are any
     base_: Any = None  # the model as it was fitted, if there are edits since
     fitted_: str | None = None  # when its topics were learned, UTC; None if that is unknown
 
@@ -116,7 +115,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         else:
             words = [[word for word, _ in own] for own in self.top_words(CANDIDATES)]
             names = name_topics(words, self.phrases_, *tags)
-        given = self.curation_.names
+        given = {} if self.curation_ is None else self.curation_.names
         return distinct(given.get(k, name) for k, name in enumerate(names)) if given else names
 
     def background_topics(self) -> Bool:

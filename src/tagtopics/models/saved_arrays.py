@@ -40,7 +40,11 @@ _LARGEST = 1e15
 # Least prior of the largest topic; a fit takes 1e-9 or more.
 _LEAST_PRIOR = 1e-12
 
-_LAYERS = {"visual_": "tagtopics.images.vocabulary", "names_": "tagtopics.subjects.saved_names"}
+_LAYERS = {
+    "curation_": "tagtopics.curation.journal",
+    "names_": "tagtopics.subjects.saved_names",
+    "visual_": "tagtopics.images.vocabulary",
+}
 
 
 def layer_of(attribute: str) -> Any:

@@ -1,4 +1,8 @@
-"""Compiled loops of the recommender; `recommend.reference` is their readable twin."""
+"""Compiled loops of the recommender.
+
+The similarity of two documents adds up a chi-squared kernel of the shares of their words, sum_w 2 x_w y_w /
+(x_w + y_w), and the product of the square roots of their topic proportions.
+"""
 
 from __future__ import annotations
 

@@ -123,14 +123,10 @@ class TagPrior:
 
     def credit(self, counts: CSR, tags: CSR) -> Credit:
         """Return how much of each word each tag of its document accounts for; every tag counts in full."""
-        (edge, slot), (shares, own) = claims_of(counts, tags), self.credit_shares(counts, tags)
+        (edge, slot), none = claims_of(counts, tags), np.empty(0, np.float32)
+        parts = zip((none, none), *self._explain(counts, tags), strict=True)
+        shares, own = (np.concatenate(part) for part in parts)
         return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
-
-    def credit_shares(self, counts: CSR, tags: CSR) -> tuple[Float32, Float32]:
-        """Return `shares` and `own` of `credit` alone: of many documents, the rest takes much memory."""
-        none = np.empty(0, np.float32)
-        shares, own = zip((none, none), *self._explain(counts, tags), strict=True)
-        return np.concatenate(shares), np.concatenate(own)
 
     def shares(self, counts: CSR, tags: CSR) -> Iterator[Float32]:
         """Yield `shares` of `credit`, some documents at a time."""

@@ -9,7 +9,7 @@ is a tag and a word that occur together: pairs are the non-zeros of the matrix o
     psi_tw = (c_tw + M_t b_tw) / (c_t + M_t),      b_tw = sum_k profile_t(k) phi_kw
 
 where c_tw are the tokens of w credited to t, c_t their sum, and M_t how many tokens the topics of the tag
-weigh. `mixture_reference` is the readable twin.
+weigh. `tests/tag_prior/mixture_reference.py` has the same in NumPy.
 """
 
 from __future__ import annotations

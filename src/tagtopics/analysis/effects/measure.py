@@ -34,6 +34,7 @@ from tagtopics.bp.loop import run
 from tagtopics.corpus.core import Corpus
 from tagtopics.curation.edits import topic_origins
 from tagtopics.curation.guided import STRENGTH
+from tagtopics.curation.journal import curation_of
 from tagtopics.errors import CorpusWarning, InputError
 from tagtopics.jit.threads import run_lanes, thread_limit
 from tagtopics.models.documents import align_words
@@ -128,9 +129,9 @@ def measure(
         proportions = np.asarray(model.doc_topic_[rows], dtype=np.float64)
     else:  # new documents
         proportions = np.asarray(model.transform(sp.csr_array(counts[:, words])), dtype=np.float64)
-    edited = bool({edit.kind for edit in model.curation_.edits} & {"merge", "split", "delete"})
+    edited = bool({edit.kind for edit in curation_of(model).edits} & {"merge", "split", "delete"})
     edits = _edits(model, base, counts, proportions, words)
-    held = edited or any(topic.curated for topic in base.curation_.topics)
+    held = edited or any(topic.curated for topic in curation_of(base).topics)
 
     D, found = counts.shape[0], dict[int, Float64]()
     in_model = (proportions * (np.asarray(counts.sum(1)) > 0)[:, np.newaxis]).mean(0)

@@ -136,6 +136,11 @@ class Curation(_Record):
             raise InputError(f"journal of edits: not JSON ({error})") from None
 
 
+def curation_of(model: Any) -> Curation:
+    """Return the journal of a model; an empty one if there are no edits."""
+    return Curation() if model.curation_ is None else model.curation_
+
+
 def make_edit(kind: str, **parts: Any) -> Edit:
     """Return an edit; raise `InputError` if its parts do not fit its kind."""
     try:
