@@ -13,7 +13,7 @@ from reproduction.page import check_page_target, write_page
 from reproduction.photos import with_pixel_counts
 from reproduction.run import Outcome, run_grid
 from reproduction.spec import ExperimentSpec, chosen, full_grid, quick_grid, read_records
-from reproduction.verdicts import Verdict
+from reproduction.verdicts import UNKNOWN, Verdict
 from tagtopics.errors import InputError
 from tagtopics.files import check_target
 
@@ -101,8 +101,11 @@ def _show(n_records: int, page: Path, verdicts: Sequence[Verdict], as_json: bool
         found = {"records": n_records, "page": str(page), "claims": claims}
         sys.stdout.write(json.dumps(found, indent=2) + "\n")
         return
-    for claim in claims:
+    judged = [claim for claim in claims if claim["status"] != UNKNOWN]
+    for claim in judged:
         sys.stdout.write(f"{claim['status']:26} {claim['number']:18} {claim['claim']} ({claim['source']})\n")
+    if len(judged) < len(claims):
+        sys.stdout.write(f"{len(claims) - len(judged)} of {len(claims)} claims were not measured\n")
     sys.stdout.write(f"{n_records} records; written to {page}\n")
 
 

@@ -130,7 +130,7 @@ def is_compiled(name: str) -> bool:
 def test_specifications_and_production_code_are_independent() -> None:
     """References import no compiled code, and nothing but tests imports references."""
     compiled = ("loops", "compiled", "compiling", "threads")
-    for path in FILES:
+    for path in [*FILES, *Path(__file__).parent.rglob("*_reference.py")]:
         if path.stem.endswith("reference"):
             wrong = [name for name in modules_of(path) if is_compiled(name) or name.endswith(compiled)]
         else:

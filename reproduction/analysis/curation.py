@@ -83,9 +83,8 @@ def replay(name: str, K: int = 20) -> Any:
     rows = []
     for sequence in range(2):
         rng = np.random.default_rng([41, sequence])
-        pinned, split, *merged = rng.choice(K, 4, replace=False).tolist()
-        edited: Any = tt.curate(model, "pin", topics=[pinned])
-        edited = tt.curate(edited, "split", topics=[split], corpus=corpus)
+        named, *merged = rng.choice(K, 4, replace=False).tolist()
+        edited: Any = tt.curate(model, "rename", topics=[named], name="kept")
         edited = tt.curate(edited, "merge", topics=merged)
         touched = [t.topic for t in edited.curation_.topics if t.curated and t.topic is not None]
         for seed in (11, 12):

@@ -23,8 +23,7 @@ def random_edits(model: Any, corpus: tt.Corpus, rng: np.random.Generator) -> tup
     made = []
     for _ in range(int(rng.integers(2, 6))):
         n = len(model.components_)
-        kinds = ["merge", "merge", "split", "delete", "rename", "ban"] if n > 2 else ["split", "rename"]
-        kind = str(rng.choice(kinds))
+        kind = str(rng.choice(["merge", "merge", "rename", "ban"] if n > 2 else ["rename", "ban"]))
         topics = rng.choice(n, 2 if kind == "merge" else 1, replace=False).tolist()
         more: dict[str, Any] = {"topics": topics}
         if kind == "ban":

@@ -84,8 +84,8 @@ def edited_section(rows: Any) -> str:
                      f"{min(row['similarity'] for row in measured):.3f} | {slopes} |")  # fmt: skip
     return "\n".join([
         "## `effects` after random edits\n",
-        "Sequences of two to five merges, splits, deletions, bans and renames of 15 topics of 2,000 documents, compared with the shares of "
-        "documents in the edited model itself. Refused: a part of a split topic was deleted. 20 refits each.\n",
+        "Sequences of two to five merges, bans and renames of 15 topics of 2,000 documents, compared with the shares of "
+        "documents in the edited model itself. 20 refits each.\n",
         "| corpus | sequences | refused | shares within 1 point | largest difference, points | least cosine | slopes within their intervals |",
         "|---|---|---|---|---|---|---|", *lines, "",
     ])  # fmt: skip

@@ -160,22 +160,6 @@ def _coverage_section(rows: Any) -> str:
     ])  # fmt: skip
 
 
-def _drifts_section(rows: Any) -> str:
-    lines = [
-        f"| {100 * row['moved']:.0f} % | {np.mean(row['auc']):.3f} | {min(row['auc']):.3f} | {row['found']} of {row['planted']} | "
-        f"{row['false']} of {row['reported']} |"
-        for row in rows
-    ]
-    return "\n".join([
-        "## `trends`: planted drifts of tags\n",
-        "Five corpora for each size of drift: 1,500 documents of ten years, 40 tags, one to three on a document. Of ten tags, a share of the tokens "
-        "(at most that of the main topic) moves from the main topic to another one over the years. The area under the ROC curve ranks all tags by their score. "
-        "The method was developed on corpora of the same generator with other seeds, but results of earlier methods on these corpora had been seen "
-        "(mean AUC .973 and .879; [decision 275](../../docs/decisions/275-tag-drift.md)), so these figures are somewhat optimistic.\n",
-        "| share that moves | mean AUC | least AUC | drifts reported | false reports |", "|---|---|---|---|---|", *lines, "",
-    ])  # fmt: skip
-
-
 def _anthology_section(record: Any) -> str:
     lines = [
         f"| {row['topic']} | {' '.join(record['words'][str(row['topic'])])} | {100 * row['estimate']:+.2f} | "
@@ -273,7 +257,7 @@ def _replay_section(rows: Any) -> str:
         lines.append(f"| {corpus} | {len(cosines)} | {cosines.min():.3f} | {cosines.mean():.3f} |")
     return "\n".join([
         "## Edits replayed with other seeds\n",
-        "Two random sequences of a pin, a split and a merge on 20 topics, each replayed with two other seeds. Cosine of edited topics before and after.\n",
+        "Two random sequences of a new name and a merge of three topics, of 20, each replayed with two other seeds. Cosine of edited topics before and after.\n",
         "| corpus | edited topics | least cosine | mean cosine |", "|---|---|---|---|", *lines, "",
     ])  # fmt: skip
 
@@ -333,13 +317,6 @@ def _edited_line(rows: Any) -> Line:
     return Line(what, "all", figure, near == len(measured))
 
 
-def _drifts_line(rows: Any) -> Line:
-    figure = ", ".join(f"{np.mean(row['auc']):.3f} ({100 * row['moved']:.0f} % moved)" for row in rows)
-    return Line(
-        "`trends`: AUC of planted drifts", "0.9", figure, all(np.mean(row["auc"]) >= 0.9 for row in rows)
-    )
-
-
 def _anthology_line(record: Any) -> Line:
     seconds = record["seconds"]
     return Line("`effects`: anthology, all authors, 200 refits", "300 s", f"{seconds:.0f} s", seconds <= 300)
@@ -383,7 +360,6 @@ SUMMARY: dict[str, Callable[[Any], Line]] = {
     "coverage": _coverage_line,
     "correlated": _correlated_line,
     "edited": _edited_line,
-    "drifts": _drifts_line,
     "anthology": _anthology_line,
     "bib": _bib_line,
     "background": _background_line,
@@ -404,7 +380,6 @@ SECTIONS: dict[str, Callable[[Any], str]] = {
     "priors": priors_section,
     "edited": edited_section,
     "refits": refits_section,
-    "drifts": _drifts_section,
     "anthology": _anthology_section,
     "gadarian": gadarian_section,
     "poliblog": poliblog_section,

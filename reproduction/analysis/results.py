@@ -19,7 +19,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score
 
 import tagtopics as tt
 from reproduction import PAGES, RECORDS, probable_words
@@ -144,51 +143,6 @@ def draw_years(seed: int) -> Drawn:
     return corpus, topics, design, truth["year"]
 
 
-def corpus_with_drifts(seed: int, moved: float) -> tuple[tt.Corpus, set[str]]:
-    """Draw documents of ten years with one to three of 40 tags; of ten tags, a share moves to another topic.
-
-    The topics of all documents change over time, too: one rises and one falls.
-    """
-    rng = np.random.default_rng([23, seed])
-    D, W, K, T = 1500, 800, 15, 40
-    topics, profiles = rng.dirichlet(np.full(W, 0.05), size=K), rng.dirichlet(np.full(K, 0.3), size=T)
-    shifts = np.zeros((T, K))
-    drifting = rng.choice(T, 10, replace=False)
-    for tag in drifting:
-        source = profiles[tag].argmax()
-        target = rng.choice(np.flatnonzero(np.arange(K) != source))
-        amount = min(moved, float(profiles[tag, source]))
-        shifts[tag, source], shifts[tag, target] = -amount, amount
-    years = rng.integers(2010, 2020, D)
-    names, counts = [], np.empty((D, W), dtype=np.int64)
-    for d in range(D):
-        tags = rng.choice(T, int(rng.integers(1, 4)), replace=False)
-        when = (years[d] - 2010) / 9
-        mean = (profiles[tags] + when * shifts[tags]).mean(0)
-        mean[0], mean[1] = mean[0] + 0.1 * when, mean[1] + 0.1 * (1 - when)
-        share = rng.dirichlet(5 * mean / mean.sum() + 1e-3)
-        counts[d] = rng.multinomial(max(int(rng.poisson(80)), 5), share @ topics)
-        names.append([f"year:{years[d]}", *(f"tag:{tag}" for tag in tags)])
-    return tt.read_corpus(counts, tags=names), {f"tag:{tag}" for tag in drifting}
-
-
-def drifts(moved: float) -> Any:
-    """Return how well planted drifts of tags are found in five corpora."""
-    areas, hits, reported, false = [], 0, 0, 0
-    for seed in range(5):
-        corpus, drifting = corpus_with_drifts(seed, moved)
-        model = tt.LDA(20, random_state=seed).fit_topics(corpus)
-        found = tt.trends(model, corpus, refits=10, seed=seed).drifts
-        truth = [row.tag in drifting for row in found]
-        areas.append(float(roc_auc_score(truth, [row.score for row in found])))
-        marked = {row.tag for row in found if row.drifts}
-        hits, reported = hits + len(marked & drifting), reported + len(marked)
-        false += len(marked - drifting)
-        note(moved, seed, areas[-1], len(marked), len(marked & drifting))
-    return [{"moved": moved, "auc": areas, "found": hits, "planted": 50, "reported": reported,
-             "false": false}]  # fmt: skip
-
-
 def anthology() -> Any:
     """Return the seconds of 200 refits on anthology with year, venue and all authors, and clear effects."""
     corpus = load("anthology")
@@ -226,7 +180,6 @@ PARTS: dict[str, Callable[[], Any]] = {
     **{f"edited-{name}": partial(edited_effects, name) for name in EDITED},
     "priors": partial(priors_of_refits, draw_years, range(300, 340)),
     **{f"refits-{name}": partial(refits_of_edits, name) for name in EDITED},
-    **{f"drifts-{moved}": partial(drifts, moved / 100) for moved in (50, 30)},
     "anthology": anthology,
     **WORKFLOW,
     "seeds": seeds,

@@ -16,7 +16,7 @@ from tagtopics.analysis.choose.compare import match_topics
 from tagtopics.analysis.effects.effects import make_design
 from tagtopics.analysis.effects.measure import Sampling, find_start, measure, refit
 from tagtopics.analysis.effects.regressors import Factor, kind_matrix, numbers
-from tagtopics.analysis.effects.trends import periods_of, tag_drifts
+from tagtopics.analysis.effects.trends import periods_of
 from tagtopics.cli import main
 from tagtopics.errors import InputError
 
@@ -150,20 +150,6 @@ def test_trends_rise_and_fall(data: Any) -> None:
     assert first.lows[0] <= first.shares[0] <= first.highs[0]
 
 
-def test_drifting_tags_are_found_beyond_the_trend_of_all() -> None:
-    rng = np.random.default_rng(0)
-    times = rng.uniform(0, 1, 600)
-    shares = rng.dirichlet(np.ones(3), size=600) * 0.5
-    shares[:, 0] += 0.3 * times  # a trend of all documents is no drift of a tag
-    has = rng.random((600, 12)) < 0.2
-    shares[has[:, 0], 1] += 0.3 * times[has[:, 0]]
-    names = tuple(f"t{i}" for i in range(12))
-    found = tag_drifts(shares, sp.csc_array(has.astype(float)), names, times, 0)
-    assert (found[0].tag, found[0].drifts, found[0].gained[0]) == ("t0", True, 1)
-    assert sum(row.drifts for row in found[1:]) <= 1
-    assert tag_drifts(shares, sp.csc_array((600, 0)), (), times, 0) == ()
-
-
 def test_many_times_become_equal_spans() -> None:
     names, place = periods_of(np.arange(100.0), 4)
     assert np.bincount(place).tolist() == [25, 25, 25, 25]
@@ -181,7 +167,7 @@ def test_commands(data: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert {"term", "topic", "estimate", "low", "high", "at", "clear"} == set(rows[0])
     assert next(row for row in rows if row["term"] == "year" and row["topic"] == place[0])["estimate"] > 0
     assert main(["trends", str(tmp_path / "m"), *common]) == 0
-    assert set(json.loads(capsys.readouterr().out)) >= {"periods", "topics", "tags", "drifts"}
+    assert set(json.loads(capsys.readouterr().out)) >= {"periods", "topics", "tags"}
     assert main(["effects", str(tmp_path / "m"), "--on", "year", "--refits", "10"]) == 0
     assert main(["trends", str(tmp_path / "m"), "--refits", "10"]) == 0
     assert "rising" in capsys.readouterr().out

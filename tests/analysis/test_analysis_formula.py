@@ -170,7 +170,7 @@ def test_names_of_topics_and_a_table_for_each_term(
     assert "topics over time: points per year" in out
     assert "harbour news" in out
     formula = ["--formula", "~ side * s(day, 4)", "--values", str(table), "--cluster", "blog"]
-    assert main(["effects", *common, *formula, "--plot", str(tmp_path / "x.svg")]) == 0
+    assert main(["effects", *common, *formula]) == 0
     assert "side:n × s(day): points" in capsys.readouterr().out
     assert main(["effects", *common, *formula, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -184,3 +184,19 @@ def test_names_of_topics_and_a_table_for_each_term(
         assert main(["effects", *common, *wrong]) == 2
     assert main(["effects", *common, "--formula", "~ x", "--values", __file__]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_other_documents_may_be_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng, file, folder = np.random.default_rng(0), tmp_path / "d.jsonl", str(tmp_path / "m.tt")
+    words = [["tide", "wave", "coast"], ["oven", "bread", "flour"]]
+    rows = [{"text": " ".join(rng.choice(words[d % 2], 20)), "year": 2000 + d % 7} for d in range(60)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["fit", str(file), "--date", "year", "--topics", "2", "--out", folder]) == 0
+    found = []
+    for command in ("effects", "trends"):
+        for documents in ([], [str(file)]):
+            capsys.readouterr()
+            assert main([command, folder, *documents, "--on", "year", "--refits", "10", "--json"]) == 0
+            found.append(json.loads(capsys.readouterr().out))
+    assert found[0] == found[1]
+    assert found[2] == found[3]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from cli_running import fit_small, run, write_rows
 
 import tagtopics as tt
+from tagtopics.curation.commands import fit_with_journal
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_edit_log_undo_and_replay(fitted: Path, tmp_path: Path) -> None:
+def test_edit_undo_and_replay(fitted: Path, tmp_path: Path) -> None:
     model, edited = fitted / "m.tt", tmp_path / "edited.tt"
     n_topics = run("topics", model, "--json").json()["n_topics"]
     named = run("curate", model, "rename", "1", "a <b>name</b>", "--out", edited, "--json").json()
@@ -28,21 +28,8 @@ def test_edit_log_undo_and_replay(fitted: Path, tmp_path: Path) -> None:
     merged = run("curate", edited, "merge", "0", "2", "--json").json()
     assert (merged["n_topics"], merged["n_edits"]) == (n_topics - 1, 2)
     assert run("curate", edited, "seed", "kitchen", "bread", "oven", "--json").json()["n_edits"] == 3
-    log = run("curate", edited, "log", "--json").json()
-    assert [edit["kind"] for edit in log["edits"]] == ["rename", "merge", "seed"]
-    assert "merge 0 2" in run("curate", edited, "log").out
-    (tmp_path / "journal.json").write_text(json.dumps(log))
-    again = run(
-        "curate",
-        model,
-        "replay",
-        tmp_path / "journal.json",
-        "--seed",
-        "3",
-        "--out",
-        tmp_path / "n.tt",
-        "--json",
-    ).json()
+    assert [edit.kind for edit in tt.load(edited).curation_.edits] == ["rename", "merge", "seed"]
+    again = run("curate", edited, "replay", "--seed", "3", "--out", tmp_path / "n.tt", "--json").json()
     names = [row["name"] for row in again["topics"]]
     assert names[1] == "a <b>name</b>"
     assert names[-1] == "kitchen"
@@ -59,9 +46,9 @@ def test_topics_that_get_other_numbers_are_named(tmp_path: Path) -> None:
     edited = tmp_path / "edited.tt"
     for action, topics, says in (
         ("merge", (5, 1, 2), "topics 3-4 are now 2-3, topics 6-7 are now 4-5"),
-        ("delete", (0, 6), "topics 1-5 are now 0-4, topic 7 is now 5"),
+        ("merge", (0, 1, 6), "topics 2-5 are now 1-4, topic 7 is now 5"),
         ("merge", (1, 7), ""),
-        ("pin", (1,), ""),
+        ("rename", (1, "x"), ""),
     ):
         result = run("curate", model, action, *topics, "--out", edited)
         assert result.code == 0
@@ -77,7 +64,7 @@ def test_only_what_changed_is_printed(fitted: Path, tmp_path: Path) -> None:
     renamed = run("curate", fitted / "m.tt", "rename", "1", "baking", "--out", edited).out
     assert renamed.startswith(f"1 of {n_topics} topics of ")
     assert [line.split()[0] for line in renamed.splitlines() if " % " in line] == ["1"]
-    assert "no topic has" in " ".join(run("curate", edited, "pin", "1").out.split())
+    assert "no topic has" in " ".join(run("curate", edited, "rename", "1", "baking").out.split())
 
 
 @pytest.mark.parametrize(
@@ -87,11 +74,11 @@ def test_only_what_changed_is_printed(fitted: Path, tmp_path: Path) -> None:
         (("rename", "1"), "a topic and its name"),
         (("merge", "one", "two"), "not the number"),
         (("merge", "1"), "two or more"),
-        (("pin", "77"), "there are topics"),
+        (("rename", "77", "x"), "there are topics"),
         (("undo",), "no edits"),
         (("undo", "3"), "nothing more"),
         (("replay",), "no topics"),
-        (("replay", "missing.json"), "no such file"),
+        (("replay", "other.tt"), "nothing more"),
         (("seed", "only-a-name"), "words"),
         (("ban", "no-such-word"), "no word"),
     ],
@@ -107,34 +94,23 @@ def test_mistakes_are_one_line_and_change_nothing(
     assert (fitted / "m.tt" / "model.json").read_bytes() == before
 
 
-def test_a_split_needs_the_documents(fitted: Path) -> None:
-    result = run("curate", fitted / "bare.tt", "split", "0")
+def test_a_replay_needs_the_documents(fitted: Path) -> None:
+    result = run("curate", fitted / "bare.tt", "replay")
     assert (result.code, "documents" in result.err) == (2, True)
 
 
 def test_a_journal_guides_the_next_fit(fitted: Path, tmp_path: Path) -> None:
-    """`fit --curation` keeps names and bans with another seed, from a model folder and from a file."""
+    """`fit --curation` keeps names and bans with another seed."""
     edited = tmp_path / "edited.tt"
     before = run("curate", fitted / "m.tt", "rename", 1, "bread and flour", "--out", edited, "--json").json()
     word = before["topics"][0]["words"][0]["word"]
     assert run("curate", edited, "ban", word, "--quiet").code == 0
-    journal = tmp_path / "journal.json"
-    journal.write_text(run("curate", edited, "log", "--json").out, encoding="utf-8")
-    columns = ("--no-recommender", "--seed", 5, "--json")
-    for source in (edited, journal):
-        again = run(
-            "fit",
-            write_rows(tmp_path / "corpus.jsonl"),
-            "--curation",
-            source,
-            "--out",
-            tmp_path / "n.tt",
-            *columns,
-        ).json()
-        assert again["n_topics"] == before["n_topics"]
-        topics = run("topics", tmp_path / "n.tt", "--json").json()["topics"]
-        assert topics[1]["name"] == "bread and flour"
-        assert all(word != one["word"] for topic in topics for one in topic["words"])
+    rows, options = write_rows(tmp_path / "corpus.jsonl"), ("--no-recommender", "--seed", 5, "--json")
+    again = run("fit", rows, "--curation", edited, "--out", tmp_path / "n.tt", *options).json()
+    assert again["n_topics"] == before["n_topics"]
+    topics = run("topics", tmp_path / "n.tt", "--json").json()["topics"]
+    assert topics[1]["name"] == "bread and flour"
+    assert all(word != one["word"] for topic in topics for one in topic["words"])
 
 
 def test_guided_topics_need_no_model(tmp_path: Path) -> None:
@@ -150,7 +126,7 @@ def test_guided_topics_need_no_model(tmp_path: Path) -> None:
         (("--guided", "x: nosuchword"), "no word"),
         (("--guided", "x: bread", "--guided", "x: bread"), "same name"),
         (("--guided", "x: bread", "--model", "rtm"), "RTM"),
-        (("--curation", tmp_path / "none.json"), "no such file"),
+        (("--curation", tmp_path / "none.tt"), "no such model"),
         (("--curation", tmp_path / "g.tt", "--checkpoint", tmp_path / "c"), "no --checkpoint"),
     ):
         failed = run(*fit, *wrong)
@@ -160,10 +136,8 @@ def test_guided_topics_need_no_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("topic", [100, 10**8, 10**30])
 def test_a_journal_cannot_ask_for_topics_without_end(tmp_path: Path, topic: int) -> None:
-    source = write_rows(tmp_path / "corpus.jsonl")
     far = {"topics": [{"topic": topic, "name": "far", "words": {"bread": 1.0}}]}
-    (tmp_path / "far.json").write_text(json.dumps(far))
-    for given in ((), ("--topics", 2)):
-        failed = run("fit", source, *given, "--out", tmp_path / "g.tt", "--curation", tmp_path / "far.json")
-        assert (failed.code, failed.err.count("\n")) == (2, 1), failed.err
-        assert "the journal has topics that a model of" in failed.err
+    corpus, journal = tt.read_corpus(write_rows(tmp_path / "corpus.jsonl")), tt.Curation.from_json(far)
+    for given in (None, 2):
+        with pytest.raises(tt.InputError, match="the journal has topics that a model of"):
+            fit_with_journal(tt.LDA(given or 20), corpus, journal, given, [])

@@ -1,4 +1,4 @@
-"""`--tag-names`, `--split`, `--threshold`, `--kind`; topics are saved before the recommender is trained."""
+"""`--tag-names`, `--threshold`, `--kind`; topics are saved before the recommender is trained."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rows() -> list[dict[str, Any]]:
             "title": f"Of {subject}",
             "abstract": f"{words} {words.split()[i % 4]} note{i % 3}",
             "subjects": [subject[0]],
-            "part": "test" if i % 4 == 0 else "train",
+            "split": "test" if i % 4 == 0 else "train",
         }
         for subject, words in WORDS.items()
         for i in range(12)
@@ -59,18 +59,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("fitted", [True, False])
-def test_names_are_reasons(place: Path, fitted: bool) -> None:
-    more = () if fitted else ("--tag-names", place / "n.tsv")
-    model = place / ("m.tt" if fitted else "plain.tt")
+def test_names_are_reasons(place: Path) -> None:
+    model = place / "m.tt"
     asked = b'{"text": "a lighthouse and sailing"}\n{"text": "hello"}\n'
-    first, second = run("recommend", model, "-", "--json", *more, stdin=asked).json()["documents"]
+    first, second = run("recommend", model, "-", "--json", stdin=asked).json()["documents"]
     found = {row["tag"]: row for row in first["tags"]}
     assert found["u"]["found"] == ["lighthouse"]
     assert (found["s"]["name"], found["s"]["found"]) == ("sailing boats", ["sailing"])
     assert second["tags"] == []
     assert "no name of a tag" in second["note"]
-    shown = run("recommend", model, "-", *more, stdin=asked)
+    shown = run("recommend", model, "-", stdin=asked)
     assert "“lighthouse”" in shown.out
 
 
@@ -145,14 +143,18 @@ def test_some_tags_only_and_broader_ones(place: Path, tmp_path: Path) -> None:
         more = f"; s:broader x:{broader}" if broader else ""
         skos += f'x:{tag} a s:Concept; s:prefLabel "{name}"@en{more} .\n'
     (tmp_path / "n.ttl").write_text(skos + 'x:t a s:Concept; s:prefLabel "things"@en .\n')
-    asked = (
-        "recommend",
-        place / "m.tt",
-        "--given",
-        "bread and wind and chord",
+    options = (
+        "--topics",
+        3,
+        "--iterations",
+        5,
         "--tag-names",
         tmp_path / "n.ttl",
+        "--out",
+        tmp_path / "m.tt",
     )
+    assert run("fit", place / "d.jsonl", *COLUMNS, *options).code == 0
+    asked = ("recommend", tmp_path / "m.tt", "--given", "bread and wind and chord")
     found = {row["tag"]: row for row in run(*asked, "--json").json()["documents"][0]["tags"]}
     assert found["c"]["broader"] == ["arts", "things"]
     assert found["s"]["broader"] == []
@@ -175,23 +177,6 @@ def test_some_tags_only_and_broader_ones(place: Path, tmp_path: Path) -> None:
         assert (wrong.code, says in wrong.err) == (2, True)
 
 
-def test_the_subjects_most_often_wrong_or_missed_are_named(place: Path, tmp_path: Path) -> None:
-    swapped = [
-        row | {"subjects": ["m"]} if row["part"] == "test" and row["subjects"] == ["c"] else row
-        for row in rows()
-    ]
-    write_rows(tmp_path / "d.jsonl", swapped)
-    options = ("--topics", 3, "--iterations", 5, "--split", "part", "--task", "recommendation")
-    command = ("evaluate", tmp_path / "d.jsonl", *COLUMNS, *options)
-    mistakes = run(*command, "--json").json()["mistakes"]
-    assert mistakes["wrong"] == [{"tag": "c", "name": "c", "documents": 3}]
-    assert mistakes["missed"] == [{"tag": "m", "name": "m", "documents": 3}]
-    printed = run(*command).out
-    assert printed.index("most often wrong") < printed.index("most often missed")
-    named = run(*command, "--tag-names", place / "n.tsv", "--json").json()["mistakes"]
-    assert named["missed"][0]["name"] == "music"
-
-
 def test_a_threshold_may_leave_nothing(place: Path) -> None:
     answer = run(
         "recommend", place / "m.tt", "-", "--threshold", 1, "--json", stdin=b'{"text": "bread"}\n'
@@ -204,17 +189,13 @@ def test_a_threshold_may_leave_nothing(place: Path) -> None:
 
 def test_evaluation_with_a_column_of_the_split(place: Path) -> None:
     done = run(
-        "evaluate", place / "d.jsonl", *COLUMNS, "--split", "part", "--tag-names", place / "n.tsv",
+        "evaluate", place / "d.jsonl", *COLUMNS, "--tag-names", place / "n.tsv",
         "--topics", 3, "--iterations", 5, "--task", "recommendation", "--json",
     )  # fmt: skip
     metrics = done.json()["metrics"]
     assert metrics["precision_at_1"] == 1
     wanted = {"f1_at_5", "ndcg_at_20", "precision_at_1", "macro_f1", "micro_f1", "calibration_error"}
     assert wanted <= metrics.keys()
-    for column in ("title", "none", "split"):
-        wrong = run("evaluate", place / "d.jsonl", *COLUMNS, "--split", column, "--task", "recommendation")
-        assert wrong.code == 2
-        assert wrong.err.count("\n") <= 3
 
 
 @pytest.mark.parametrize("content", ["", "no tab\n", "x\tnothing of ours\n"])
@@ -268,6 +249,5 @@ def test_a_recommender_that_fails_costs_nothing_else(place: Path, tmp_path: Path
 def test_a_model_and_its_texts_are_of_one_save(place: Path) -> None:
     """They are read together, so no other process can replace the model in between."""
     with mock.patch.object(persistence, "_read_save", wraps=persistence._read_save) as reading:
-        given = ("--given", "bread and a lighthouse", "--tag-names", place / "n.tsv")
-        assert run("recommend", place / "plain.tt", *given).code == 0
+        assert run("audit", place / "plain.tt").code == 0
     assert reading.call_count == 1

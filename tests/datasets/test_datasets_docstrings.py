@@ -16,7 +16,6 @@ from tagtopics.datasets.docstrings import (
     load_docstrings,
     parameter_names,
     prose_blocks,
-    see_also,
     split_sections,
 )
 
@@ -85,7 +84,6 @@ def test_prose_is_all_that_stays_of_a_docstring() -> None:
         "out : ndarray, optional Where to.",
         "thing : int A thing.",
     ]
-    assert see_also(sections) == ["other", "scipy.linalg.inv", "np.add", "third"]
     assert parameter_names(sections) == ["x", "y", "out"]
 
 
@@ -102,7 +100,6 @@ def test_templates_are_left_out_even_where_the_name_differs() -> None:
 def test_odd_docstrings_do_no_harm(text: str) -> None:
     sections = split_sections(text)
     prose_blocks(sections)
-    assert see_also(sections) == []
     assert parameter_names(sections) == []
 
 
@@ -150,21 +147,6 @@ def test_labels_are_the_subpackages(corpus: Corpus) -> None:
     for name, label in zip(corpus.ids, corpus.labels, strict=True):
         assert label is not None
         assert name.rpartition(".")[0] == label
-
-
-def test_links_lead_from_document_to_related_document(corpus: Corpus) -> None:
-    links = corpus.links
-    assert links is not None
-    assert links.nnz > corpus.n_docs
-    assert links.diagonal().sum() == 0
-    inverse, pseudo = corpus.ids.index("numpy.linalg.inv"), corpus.ids.index("scipy.linalg.inv")
-    assert links[[inverse], [pseudo]].sum() == 1
-    rows, columns = links.nonzero()
-    rng = np.random.default_rng(0)
-    seen = (corpus.counts > 0).astype(np.int32)
-    linked = seen[rows].multiply(seen[columns]).sum(axis=1).mean()
-    random = seen[rows].multiply(seen[rng.permutation(columns)]).sum(axis=1).mean()
-    assert linked > 2 * random
 
 
 def test_tags_tell_something_about_the_words(corpus: Corpus) -> None:

@@ -16,7 +16,6 @@ from tagtopics.datasets.registry import (
     DatasetEntry,
     RemoteFile,
     fetch_dataset,
-    fetch_file,
     is_cached,
     read_registry,
 )
@@ -33,11 +32,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.path == "/missing":
             self.send_error(404)
             return
-        if self.path in {"/moved-away", "/moved"}:
+        if self.path == "/moved":
             self.send_response(302)
-            self.send_header(
-                "Location", "/whole" if self.path == "/moved" else "http://example.invalid/whole"
-            )
+            self.send_header("Location", "/whole")
             self.end_headers()
             return
         self.send_response(200)
@@ -72,7 +69,7 @@ def entry_of(file: RemoteFile) -> DatasetEntry:
 def assert_fails(file: RemoteFile, directory: Path, match: str) -> None:
     """The error is one line and names the address; no file is left, whole or in part."""
     with pytest.raises(InputError, match=match) as caught:
-        fetch_dataset(entry_of(file), directory, timeout=5.0)
+        fetch_dataset(entry_of(file), directory)
     assert "\n" not in str(caught.value)
     assert "http" in str(caught.value)
     assert [path for path in directory.rglob("*") if path.is_file()] == []
@@ -81,13 +78,10 @@ def assert_fails(file: RemoteFile, directory: Path, match: str) -> None:
 @pytest.mark.parametrize("path", ["/whole", "/moved"])
 def test_a_file_arrives_whole_and_only_once(server: str, path: str, tmp_path: Path) -> None:
     entry = entry_of(remote(server + path))
-    steps: list[tuple[str, int, int]] = []
     assert not is_cached(entry, tmp_path)
-    folder = fetch_dataset(entry, tmp_path, progress=lambda *step: steps.append(step))
+    folder = fetch_dataset(entry, tmp_path)
     assert (folder / "words.mat").read_bytes() == BODY
     assert [file.name for file in folder.iterdir()] == ["words.mat"]
-    assert steps[-1] == ("words.mat", len(BODY), len(BODY))
-    assert [done for _, done, _ in steps] == sorted(done for _, done, _ in steps)
     assert is_cached(entry, tmp_path)
     asked = len(Handler.requests)
     fetch_dataset(entry, tmp_path)
@@ -106,21 +100,18 @@ def test_a_damaged_file_in_the_cache_is_told_and_not_replaced(server: str, tmp_p
 
 
 def test_a_wrong_checksum_is_an_error(server: str, tmp_path: Path) -> None:
-    assert_fails(remote(server + "/whole", sha256="0" * 64), tmp_path, "sha256 is .* expected 0000")
+    assert_fails(remote(server + "/whole", sha256="0" * 64), tmp_path, "SHA256.*expected .0000")
 
 
 def test_a_truncated_body_is_an_error(server: str, tmp_path: Path) -> None:
-    assert_fails(remote(server + "/truncated"), tmp_path, "broke off after 1000 of 262144 bytes")
-
-
-def test_too_large_a_body_is_an_error(server: str, tmp_path: Path) -> None:
-    assert_fails(remote(server + "/whole", size=5000), tmp_path, "larger than the expected 5000 bytes")
+    assert_fails(remote(server + "/truncated"), tmp_path, "1000 out of 262144 bytes")
 
 
 def test_a_missing_file_is_an_error(server: str, tmp_path: Path) -> None:
     assert_fails(remote(server + "/missing"), tmp_path, r"cannot fetch .*missing.*404.*TAGTOPICS_DATA")
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # urllib leaves its socket
 def test_a_server_that_is_gone_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with socket.socket() as silent:
@@ -129,35 +120,10 @@ def test_a_server_that_is_gone_is_an_error(tmp_path: Path, monkeypatch: pytest.M
         assert_fails(remote(address), tmp_path, "cannot fetch .*refused.*TAGTOPICS_DATA")
 
 
-def test_a_redirection_away_from_https_is_refused(server: str, tmp_path: Path) -> None:
-    assert_fails(remote(server + "/moved-away"), tmp_path, "only https")
-
-
-@pytest.mark.parametrize(
-    "address", ["http://example.invalid/x", "ftp://example.invalid/x", "file:///etc/hosts"]
-)
-def test_only_https_is_fetched(address: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="only https"):
-        fetch_file(remote(address), tmp_path / "x")
-
-
-def test_an_interrupted_fetch_leaves_the_old_file_alone(server: str, tmp_path: Path) -> None:
-    target = tmp_path / "words.mat"
-    target.write_bytes(b"old")
-
-    def stop(*step: object) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fetch_file(remote(server + "/whole"), target, progress=stop)
-    assert [path.name for path in tmp_path.iterdir()] == ["words.mat"]
-    assert target.read_bytes() == b"old"
-
-
 def test_a_cache_that_cannot_be_written_is_an_error(server: str, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a directory")
-    with pytest.raises(InputError, match="cannot be written"):
-        fetch_file(remote(server + "/whole"), tmp_path / "file" / "words.mat")
+    (tmp_path / "cora").write_text("not a directory")
+    with pytest.raises(InputError, match=r"cannot fetch .*cora"):
+        fetch_dataset(entry_of(remote(server + "/whole")), tmp_path)
 
 
 def test_the_cache_is_where_the_user_or_the_platform_says(

@@ -27,13 +27,13 @@ repeats = pytest.mark.filterwarnings("ignore:1 document with the id:tagtopics.er
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty cache, no directory of data, and no network: what would be fetched is refused at once."""
 
-    def refuse(file: object, target: object, **settings: object) -> None:
+    def refuse(file: object, target: object) -> None:
         raise InputError("cannot fetch it; set TAGTOPICS_DATA")
 
     monkeypatch.setenv("TAGTOPICS_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TAGTOPICS_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tagtopics.datasets.registry.fetch_file", refuse)
+    monkeypatch.setattr("tagtopics.datasets.registry._fetch_file", refuse)
 
 
 def write_folder(folder: Path, n_docs: int = 3) -> Path:

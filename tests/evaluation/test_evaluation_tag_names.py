@@ -230,15 +230,12 @@ def test_evaluation_with_names_beats_that_without() -> None:
     assert all(np.isfinite(value) for value in named.values())
 
 
-def test_kinds_have_their_own_measures() -> None:
+def test_tags_of_one_kind_are_recommended() -> None:
     corpus = library(80)
     names = tuple(f"{'odd' if int(tag[1]) % 2 else 'even'}:{tag}" for tag in corpus.tag_names)
     order = np.argsort(names)
     kinds = replace(corpus, tags=sp.csr_array(corpus.tags[:, order]), tag_names=tuple(sorted(names)))
-    model = tt.TTM(3, random_state=0, max_iter=5)
-    result = tt.evaluate(kinds, model, "recommendation")
-    assert set(result["kinds"]) == {"even", "odd"}
-    assert all(0 <= value <= 1 for kind in result["kinds"].values() for value in kind.values())
+    model = tt.TTM(3, random_state=0, max_iter=5).fit(kinds)
     answers = model.recommend(kinds.select([0, 1]), top=3, kind="odd")
     assert all(one.tag.startswith("odd:") for answer in answers for one in answer)
     assert [len(answer) for answer in answers] == [3, 3]
@@ -247,15 +244,6 @@ def test_kinds_have_their_own_measures() -> None:
 def test_calibration_error_is_the_mean_gap() -> None:
     assert calibration_error([0.25, 0.25, 0.85, 0.85], [0, 1, 1, 1]) == pytest.approx((0.25 + 0.15) / 2)
     assert calibration_error([], []) == 0
-
-
-def test_other_names_can_be_given_to_a_model(model: tt.TTM) -> None:
-    assert model.names_ is not None
-    other = model.names_.with_thesaurus(thesaurus_of([("s1", "plankton"), ("s9", "harbour")]))
-    assert other.tags[:2] == ("s1", "s9")
-    assert other.counts[:, 0].tolist() == model.names_.counts[:, 0].tolist()
-    assert other.counts[:, 1].tolist() == [0, 0, 0]
-    assert set(other.tags) >= set(model.recommender_.tag_names)  # type: ignore[union-attr]
 
 
 def test_texts_of_other_documents_are_refused(model: tt.TTM) -> None:

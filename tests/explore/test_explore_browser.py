@@ -31,6 +31,7 @@ def test_every_page_opens_and_is_accessible(watched: Watched) -> None:
         watched.go(place)
         assert watched.problems() == [], place
         assert watched.page.title().endswith("Four themes · tagtopics")
+        assert watched.page.title().count("Four themes") == 1, "the name of the collection once"
 
 
 def test_the_dark_theme_has_enough_contrast(browser: Any, address: str) -> None:

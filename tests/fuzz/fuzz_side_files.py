@@ -14,9 +14,11 @@ from fuzz_models import NAMES, change_json, edited_model, small_corpus
 import tagtopics as tt
 from tagtopics.analysis.audit.changes import apply_changes, read_changes
 from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
-from tagtopics.curation.commands import fit_with_journal, guides, read_journal
+from tagtopics.corpus.formats.text_files import read_json
+from tagtopics.curation.commands import fit_with_journal, guides
 from tagtopics.curation.edits import undo
 from tagtopics.explore.report.audit_page import audit_block, read_findings
+from tagtopics.subjects.tag_names import fit_tag_names
 from tagtopics.subjects.thesaurus import in_tags, read_thesaurus, with_thesaurus
 
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -127,13 +129,13 @@ def _cases(model: Any, named: tt.Corpus, corpus: tt.Corpus) -> dict[str, Case]:
 
     def tag_names(path: Path) -> None:
         thesaurus = in_tags(read_thesaurus(path), model.recommender_.tag_names)
-        model.names_ = model.names_.with_thesaurus(thesaurus)
+        model.names_ = fit_tag_names(model.recommender_, thesaurus, named.texts or ())
         before = model.recommend(named, top=3)
         model.save(path.parent / "out.tt", corpus=corpus)
         assert tt.load(path.parent / "out.tt").recommend(named, top=3) == before
 
     def journal(place: Path) -> None:
-        edits = read_journal(str(place / "journal.json"))
+        edits = tt.Curation.from_json(read_json(place / "journal.json"))
         if guides(edits):
             fresh = tt.TTM(4, max_iter=1, random_state=0, n_jobs=1)
             fitted = fit_with_journal(fresh, corpus, edits, None, [])

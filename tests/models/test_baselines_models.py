@@ -54,7 +54,7 @@ def test_without_tags_the_author_topic_model_is_lda_for_each_document() -> None:
     assert atm.perplexity(counts) == pytest.approx(lda.perplexity(counts), rel=0.02)
 
 
-def test_linked_documents_share_topics_and_score_higher(planted: SyntheticCorpus) -> None:
+def test_linked_documents_share_topics(planted: SyntheticCorpus) -> None:
     """Links that follow the planted topics: a link within a topic is likelier than one across."""
     corpus = planted.corpus
     labels = np.array([int(str(label).removeprefix("topic")) for label in corpus.labels or ()])
@@ -65,9 +65,8 @@ def test_linked_documents_share_topics_and_score_higher(planted: SyntheticCorpus
     linked = replace(corpus, links=sp.csr_array(links))
     model = tt.RTM(10, links_per_tag=None, max_iter=60, random_state=0).fit_topics(linked)
     assert (model.link_probabilities_[:-1] > model.link_probabilities_[-1]).all()
-    scores = model.link_score(corpus.select(a), corpus.select(b))
-    assert ((scores > 0) & (scores < 1)).all()
-    assert roc_auc_score(labels[a] == labels[b], scores) > 0.8
+    shared = (model.doc_topic_[a] * model.doc_topic_[b]).sum(1)
+    assert roc_auc_score(labels[a] == labels[b], shared) > 0.8
 
 
 def test_links_pull_the_topics_of_documents_together() -> None:
@@ -100,9 +99,6 @@ def test_links_of_shared_tags_are_all_or_evenly_drawn() -> None:
 def test_links_must_fit() -> None:
     with pytest.raises(tt.InputError, match="the links of the corpus, which has none"):
         tt.RTM(2, links_per_tag=None).fit(COUNTS)
-    model = tt.RTM(2, max_iter=3, random_state=0).fit(COUNTS, TAGS)
-    with pytest.raises(tt.InputError, match="one side"):
-        model.link_score(COUNTS, COUNTS[:2])
 
 
 @pytest.mark.parametrize("n_common", [0, 1])

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import gibbs_reference
+import labeled_reference
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tagtopics.baselines import gibbs_reference, labeled_loops, labeled_reference
+from tagtopics.baselines import labeled_loops
 from tagtopics.baselines.atm import AuthorSampling, with_private_authors
 from tagtopics.baselines.gibbs import GibbsSampling, Links, link_probabilities
 from tagtopics.baselines.labeled_lda import LabeledPropagation, as_topics

@@ -178,9 +178,8 @@ def test_related_documents_have_words(model: Any, planted: SyntheticCorpus, tmp_
     fitted = small(model).fit_topics(corpus)
     edited = [fitted]
     if isinstance(fitted, OnlineModel):
-        edited.append(tt.curate(fitted, "split", topics=[0], corpus=corpus))
-        edited.append(tt.curate(edited[-1], "merge", topics=[1, 2]))
-        edited.append(tt.curate(edited[-1], "delete", topics=[0]))
+        edited.append(tt.curate(fitted, "merge", topics=[0, 1], corpus=corpus))
+        edited.append(tt.curate(edited[-1], "ban", words=[corpus.vocabulary[0]]))
     edited[-1].save(tmp_path / "m.tt")
     for each in (*edited, tt.load(tmp_path / "m.tt")):
         (found,) = each.related(corpus.select([3]), top=100)

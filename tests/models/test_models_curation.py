@@ -42,16 +42,12 @@ def bits(model: Any) -> dict[str, Any]:
 
 def random_edit(model: Any, rng: np.random.Generator) -> dict[str, Any]:
     K = len(model.components_)
-    kinds = ["rename", "pin", "ban", "seed", "split"] + (["merge", "delete"] if K > 3 else [])
-    kind = str(rng.choice(kinds, p=None))
+    kind = str(rng.choice(["rename", "ban", "seed"] + (["merge", "merge"] if K > 3 else [])))
     topics = rng.choice(K, 2, replace=False).tolist()
     words = [str(word) for word in rng.choice(model.vocabulary_, 2, replace=False)]
     return {
         "rename": {"topics": topics[:1], "name": f"name {rng.integers(1000)}"},
-        "pin": {"topics": topics},
         "merge": {"topics": topics},
-        "split": {"topics": topics[:1]},
-        "delete": {"topics": topics[:1]},
         "ban": {"words": words},
         "seed": {"words": words, "name": f"seed {rng.integers(10**9)}"},
     }[kind] | {"kind": kind}
@@ -92,22 +88,7 @@ def test_a_merge_keeps_all_other_topics(model: Any) -> None:
     assert merged.transform(np.ones((1, 120))).shape == (1, 7)
 
 
-def test_a_split_divides_one_topic(model: Any, corpus: tt.Corpus) -> None:
-    split = tt.curate(model, "split", topics=[1], corpus=corpus)
-    assert len(split.components_) == 9
-    shares = split.topic_shares()
-    assert shares[1] + shares[8] == pytest.approx(model.topic_shares()[1], rel=1e-3)
-    assert min(shares[1], shares[8]) > 0
-    assert np.allclose(split.doc_topic_[:, [0, 2, 3]], model.doc_topic_[:, [0, 2, 3]], atol=1e-6)
-    assert split.doc_topic_.sum(1) == pytest.approx(1, abs=1e-5)
-    with pytest.raises(tt.InputError, match="documents"):
-        tt.curate(model, "split", topics=[1])
-
-
-def test_delete_ban_and_rename(model: Any, corpus: tt.Corpus) -> None:
-    deleted = tt.curate(model, "delete", topics=[0])
-    assert [w for w, _ in deleted.top_words(10)[0]] == [w for w, _ in model.top_words(10)[1]]
-    assert deleted.doc_topic_.sum(1) == pytest.approx(1, abs=1e-5)
+def test_ban_and_rename(model: Any, corpus: tt.Corpus) -> None:
     word = model.top_words(1)[3][0][0]
     without = tt.curate(model, "ban", words=[word])
     assert word not in without.vocabulary_
@@ -129,11 +110,10 @@ def test_delete_ban_and_rename(model: Any, corpus: tt.Corpus) -> None:
         ("rename", {"topics": [99], "name": "x"}, "topics 0 to 7"),
         ("merge", {"topics": [1]}, "two or more"),
         ("merge", {"topics": [1, 1]}, "different"),
-        ("delete", {"topics": list(range(8))}, "remain"),
         ("ban", {"words": ["no such word"]}, "no word"),
         ("ban", {}, "words"),
         ("seed", {"name": "x", "words": ["no such word"]}, "no word"),
-        ("pin", {"topics": [-1]}, "greater"),
+        ("rename", {"topics": [-1], "name": "x"}, "greater"),
         ("explode", {}, "explode"),
     ],
 )
@@ -181,16 +161,14 @@ def cosine(a: Any, b: Any) -> float:
 
 @pytest.mark.compiled
 def test_a_replayed_journal_reaches_the_edited_topics(model: Any, corpus: tt.Corpus) -> None:
-    """The journal, as JSON, with other seeds: merged, split and pinned topics come back at their numbers."""
+    """The journal, as JSON, with other seeds: merged and named topics come back at their numbers."""
     edited = tt.curate(model, "merge", topics=[1, 2])
-    edited = tt.curate(edited, "split", topics=[0], corpus=corpus)
-    edited = tt.curate(edited, "pin", topics=[4])
     edited = tt.curate(edited, "rename", topics=[4], name="four")
     journal = tt.Curation.from_json(edited.curation_.to_json())
     for seed in (11, 12, 13):
         fresh = tt.TTM(edited.n_topics, max_iter=30, random_state=seed)
         again = tt.fit_curated(fresh, corpus, journal)
-        for topic in (0, 1, 4, 7):
+        for topic in (1, 4):
             assert cosine(again.components_[topic], edited.components_[topic]) >= 0.9
         assert again.topic_names()[4] == "four"
         assert again.curation_.earlier == edited.curation_.edits
@@ -244,7 +222,7 @@ def test_bits_do_not_depend_on_threads(corpus: tt.Corpus) -> None:
     models: list[Any] = []
     for threads in (1, 3):
         fitted: Any = tt.TTM(6, max_iter=5, random_state=0, n_jobs=threads).fit_topics(corpus)
-        edited = tt.curate(fitted, "split", topics=[1], corpus=corpus)
+        edited = tt.curate(fitted, "merge", topics=[1, 3], corpus=corpus)
         models.append(tt.fit_curated(edited, corpus, edited.curation_))
     np.testing.assert_array_equal(models[0].components_, models[1].components_)
 

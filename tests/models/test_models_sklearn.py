@@ -267,8 +267,19 @@ def test_a_table_of_credit_is_printed_short() -> None:
     assert lines[1].split()[:3] == ["0", "food", "100%"]
 
 
+def test_html_is_what_a_notebook_shows() -> None:
+    model = tt.LDA(2, max_iter=2, random_state=0).fit_topics(TEXTS)
+    topics = model.topic_table()._repr_html_()
+    for shown in (model._repr_html_(), model._repr_mimebundle_()["text/html"]):
+        assert "sk-top-container" in shown
+        assert shown.endswith(topics)
+
+
 def test_completion_offers_public_names_only() -> None:
     assert [name for name in dir(tt) if not name.startswith("_")] == sorted({*tt.__all__, *tt.LAYER_NAMES})
+    assert "registry" not in dir(tt.TTM())
+    for name in ("fit", "fit_topics", "partial_fit"):  # so editors know the methods of `TTM().fit(...)`
+        assert getattr(tt.TTM, name).__annotations__["return"] == "Self"
 
 
 def test_few_outcomes_leave_probabilities_near_the_base_rate() -> None:

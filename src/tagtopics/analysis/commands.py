@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tagtopics.cli.options import (
+    AskedArgument,
     ColumnOptions,
     CorpusArgument,
+    ModelArgument,
     OutputOptions,
     TextOptions,
     argument,
@@ -22,7 +24,7 @@ from tagtopics.cli.options import (
     top_option,
 )
 from tagtopics.cli.output import error_console, make_table, note, per_cent, plain, show
-from tagtopics.cli.sources import load, load_with_documents, read_training
+from tagtopics.cli.sources import load, load_with_documents, read_asked, read_training
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,24 +59,18 @@ SeedOption = Annotated[int, option("Random seed; equal seeds give equal results.
 ThreadsOption = Annotated[
     int | None, option("Number of threads; does not change the result.", "--threads", default="all cores")
 ]
-PlotOption = Annotated[
-    str | None,
-    option("Write a figure: a new file .svg, .png or .pdf.", "--plot", default="none", metavar="FILE"),
-]
 
 
 @dataclass(frozen=True)
 class RefitOptions:
-    """The model, and the refits that intervals come from."""
+    """The refits that intervals come from."""
 
-    topics: Annotated[int, option("Number of topics, if a corpus is fitted first.", "--topics", min=2)] = 20
     refits: Annotated[int, option("Refits on bootstrap samples of the documents.", "--refits", min=10)] = 200
     level: Annotated[
         float, option("Level of the intervals.", "--level", metavar="X", min=0.01, max=0.999)
     ] = 0.9
     seed: SeedOption = 0
     threads: ThreadsOption = None
-    plot: PlotOption = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `effects` and `trends`."""
@@ -132,13 +128,10 @@ def choose_command(
     seed: SeedOption = 0,
     threads: ThreadsOption = None,
     top: TopOption = 8,
-    plot: PlotOption = None,
 ) -> None:  # fmt: skip
     """Recommend a number of topics: held-out score, and topics that repeated fits find again."""
     from tagtopics.analysis.choose.choose import GRID, choose_topics
-    from tagtopics.analysis.plots import check_figure, plot_choice, save_figure
 
-    target = check_figure(plot)
     documents = read_training(corpus, columns, text, output)
     with progress(output, "Fitting") as on_progress:
         choice = choose_topics(
@@ -152,8 +145,6 @@ def choose_command(
         )
     for line in choice.notes:
         note(line)
-    if target is not None:
-        save_figure(plot_choice(choice), target)
     show(output.json, choice.to_dict(), lambda console: _draw_choice(console, choice))
 
 
@@ -219,27 +210,24 @@ def _draw_comparison(console: Console, found: Comparison, first: str, second: st
 
 
 def effects_command(
-    source: SourceArgument,
+    model: ModelArgument,
     terms: TermOptions,
     refits: RefitOptions,
-    columns: ColumnOptions,
-    text: TextOptions,
     output: OutputOptions,
+    input: AskedArgument = None,
     top: TopOption = 6,
     limit: LimitOption = 15,
 ) -> None:
     """Estimate effects of numbers and tags on topics, with intervals from refits on bootstrap samples."""
     from tagtopics.analysis.effects.effects import effects
-    from tagtopics.analysis.plots import check_figure, plot_effects, save_figure
 
-    target = check_figure(refits.plot)
     if (terms.formula is None) == (not terms.on and not terms.kind):
         raise InputError("effects: name numbers with --on or kinds of tags with --kind, or give a --formula")
     values = None if terms.values is None else _read_values(terms.values)
-    model, documents = _model_and_documents(source, refits, columns, text, output)
+    loaded, documents = _model_and_documents(model, input, output)
     with progress(output, "Refitting") as on_progress:
         found = effects(
-            model,
+            loaded,
             documents,
             on=terms.on or (),
             kinds=terms.kind or (),
@@ -254,8 +242,6 @@ def effects_command(
         )
     if found.left_out:
         note(f"{found.left_out:,} documents without a value were left out")
-    if target is not None:
-        save_figure(plot_effects(found), target)
     show(output.json, found.to_dict(), lambda console: _draw_effects(console, found, limit))
 
 
@@ -311,11 +297,10 @@ def _draw_topics(console: Console, topics: Sequence[TopicMean], caption: str) ->
 
 
 def trends_command(
-    source: SourceArgument,
+    model: ModelArgument,
     refits: RefitOptions,
-    columns: ColumnOptions,
-    text: TextOptions,
     output: OutputOptions,
+    input: AskedArgument = None,
     time: Annotated[
         str, option("Time: year, date, or a kind of tags that are numbers.", "--on", metavar="NAME")
     ] = "year",
@@ -324,15 +309,13 @@ def trends_command(
     top: TopOption = 6,
     limit: LimitOption = 15,
 ) -> None:
-    """Show topics and tags over time: what rises, what falls, tags whose topics drift."""
+    """Show topics and tags over time: what rises, what falls."""
     from tagtopics.analysis.effects.trends import trends
-    from tagtopics.analysis.plots import check_figure, plot_trends, save_figure
 
-    target = check_figure(refits.plot)
-    model, documents = _model_and_documents(source, refits, columns, text, output)
+    loaded, documents = _model_and_documents(model, input, output)
     with progress(output, "Refitting") as on_progress:
         found = trends(
-            model,
+            loaded,
             documents,
             time=time,
             n_periods=periods,
@@ -343,8 +326,6 @@ def trends_command(
         )
     if found.left_out:
         note(f"{found.left_out:,} documents without a value were left out")
-    if target is not None:
-        save_figure(plot_trends(found), target)
     show(output.json, found.to_dict(), lambda console: _draw_trends(console, found, limit))
 
 
@@ -359,26 +340,15 @@ def _draw_trends(console: Console, found: Trends, limit: int) -> None:
     if clear:
         rows = [(tag.tag, tag.n_docs, *_numbers(tag), tag.direction) for tag in _ends(clear, limit)]
         draw_table(console, f"tags over time: {found.unit}", ["tag", ">documents", *columns], rows)
-    rows, names = [], {topic.topic: topic.name for topic in found.topics}
-    for tag in [row for row in found.drifts if row.drifts][: limit or None]:
-        topics = ("; ".join(f"{k} {names[k]}" for k in some) for some in (tag.gained, tag.lost))
-        rows.append((tag.tag, tag.n_docs, per_cent(tag.change), f"{tag.score:.1f}", *topics))
-    if rows:
-        columns = ["tag", ">documents", ">change", ">score", "gained", "lost"]
-        draw_table(console, "tags whose topics drift", columns, rows)
     _draw_topics(console, shown, _intervals(found))
 
 
-def _model_and_documents(
-    source: str, refits: RefitOptions, columns: ColumnOptions, text: TextOptions, output: OutputOptions
-) -> tuple[TopicModel, Corpus]:
-    """Return a model and its documents: saved ones, or a corpus and the topics fitted to it."""
-    from tagtopics.models.lda import LDA
-
-    model, documents = load_or_read(source, columns, text, output)
-    if model is None:
-        model = LDA(refits.topics, random_state=refits.seed, n_jobs=refits.threads).fit_topics(documents)
-    return model, documents
+def _model_and_documents(path: str, source: str | None, output: OutputOptions) -> tuple[TopicModel, Corpus]:
+    """Return a saved model with its own documents, or with others."""
+    if source is None:
+        return load_saved(path)
+    model = load(path)
+    return model, read_asked(source, None, ColumnOptions(), model, output)
 
 
 def _intervals(found: Effects | Trends) -> str:
@@ -422,9 +392,14 @@ def load_or_read(
     """Return a saved model and its documents, or None and the corpus to fit a model to."""
     if not (Path(source) / "model.json").is_file():
         return None, read_training(source, columns, text, output)
-    model, documents = load_with_documents(source)
+    return load_saved(source)
+
+
+def load_saved(path: str) -> tuple[TopicModel, Corpus]:
+    """Return a saved model and its documents."""
+    model, documents = load_with_documents(path)
     if documents is None:
-        raise InputError(f"{source}: was saved without its documents; fit again with --keep-corpus")
+        raise InputError(f"{path}: was saved without its documents; fit again with --keep-corpus")
     return model, documents
 
 

@@ -69,7 +69,7 @@ class GibbsSampling:
     anchored: bool = True  # draw the first topics around anchor words; else uniformly
     averaged: float = AVERAGED  # share of the sweeps, the last ones, whose mean is the result; 0: the last
     links: Links | None = None  # between documents
-    kernels: ModuleType = gibbs_loops  # or `gibbs_reference` to check it
+    kernels: ModuleType = gibbs_loops  # or its reference, to check it
     converges: ClassVar[bool] = False
     first_passes: ClassVar[int] = 1  # random numbers per token that the start has used
 

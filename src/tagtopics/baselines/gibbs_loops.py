@@ -3,7 +3,7 @@
 A count c is c tokens; a remaining fraction is a token of that weight. Tokens are numbered along the edges,
 document by document, so only what was drawn for them is stored: i K + k, for the author at place i of the
 document's authors and topic k. In LDA each document is its only author. The random number of a token is a
-function of seed, sweep and token. `gibbs_reference` is the specification.
+function of seed, sweep and token. `tests/models/gibbs_reference.py` is the specification.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ class LabeledPropagation:
     alpha: float  # pseudo-count of each slot
     beta: float  # pseudo-count of each word in each topic
     seed: int  # of the random start
-    kernels: ModuleType = labeled_loops  # or `labeled_reference` to check it
+    kernels: ModuleType = labeled_loops  # or its reference, to check it
     converges: ClassVar[bool] = True
 
     @cached_property

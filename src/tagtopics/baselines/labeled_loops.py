@@ -1,7 +1,7 @@
 """Compiled belief propagation of labelled LDA, whose documents have different sets of topics.
 
 The messages of document d are a table of its edges by its slots, stored one document after the other in
-one flat array from `tables[d]` on. `labeled_reference` is its specification.
+one flat array from `tables[d]` on. `tests/models/labeled_reference.py` is its specification.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float64
 from tagtopics.baselines.gibbs import GibbsModel, Links
 from tagtopics.bp.loop import TopicAlgorithm
 from tagtopics.corpus.core import Corpus
@@ -61,20 +60,6 @@ class RTM(GibbsModel):
         else:
             matrix = _symmetric(corpus.links)
         return super()._algorithm(corpus, Links(matrix, float(self.negative_ratio)))
-
-    def link_score(self, docs_a: Any, docs_b: Any) -> Float64:
-        """Return (N,): the probability of a link between document i of `docs_a` and document i of `docs_b`.
-
-        Args:
-            docs_a: N documents, as in `transform`.
-            docs_b: as many others.
-        """
-        left, right = self.transform(docs_a), self.transform(docs_b)
-        if len(left) != len(right):
-            raise InputError(f"link_score: {len(left)} documents on one side, {len(right)} on the other")
-        shared = left.astype(np.float64) * right
-        log_probability = np.log(self.link_probabilities_)
-        return np.asarray(np.exp(shared @ log_probability[:-1] + (1 - shared.sum(1)) * log_probability[-1]))
 
 
 def shared_tag_links(tags: Any, links_per_tag: int, seed: int) -> sp.csr_array:

@@ -19,7 +19,6 @@ from tagtopics.cli.options import (
 )
 from tagtopics.cli.output import make_table, plain, show
 from tagtopics.cli.sources import load, read_asked, read_vectors
-from tagtopics.subjects.commands import TagNamesOption, load_with_tag_names
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,13 +58,12 @@ def recommend_command(
     exclude: ExcludeOption = None,
     why: WhyOption = 3,
     balanced: BalancedOption = False,
-    tag_names: TagNamesOption = None,
     vectors: VectorsOption = None,
 ) -> None:
     """Recommend tags for documents, most probable first, with the words and names that suggest each."""
     from tagtopics.recommend.choice import Choice
 
-    loaded = load(model) if tag_names is None else load_with_tag_names(model, tag_names, output)
+    loaded = load(model)
     named = loaded.names_ is not None
     corpus = read_asked(input, given, columns, loaded, output, known=not named, tagged=False)
     choice = Choice(top, balanced, threshold, kind, only or None, exclude or ())

@@ -170,10 +170,8 @@ def load_named(name: str, output: OutputOptions) -> Corpus:
         warnings.simplefilter("ignore", CorpusWarning)  # the corpus has them as notices
         if output.quiet or not sys.stderr.isatty():
             return load_dataset(name)
-        with error_console().status(f"Loading {clean_line(name)}") as status:
-            return load_dataset(
-                name, lambda file, done, size: status.update(f"Downloading {file} {done:,}/{size:,}")
-            )
+        with error_console().status(f"Loading {clean_line(name)}"):
+            return load_dataset(name)
 
 
 def is_path(source: str) -> bool:

@@ -1,37 +1,33 @@
-"""`tagtopics curate`, and journals of edits and seeded topics as options of `tagtopics fit`."""
+"""`tagtopics curate`, and edits and seeded topics as options of `tagtopics fit`."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tagtopics.cli.estimators import name_of_model, progress_bar
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, option
-from tagtopics.cli.output import make_table, note, show, topic_table
+from tagtopics.cli.output import note, show, topic_table
 from tagtopics.cli.sources import load, load_with_documents
 from tagtopics.errors import InputError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tagtopics.corpus import Corpus
     from tagtopics.curation.journal import Curation
     from tagtopics.models.online import OnlineModel
 
-ACTIONS = ("rename", "name", "pin", "merge", "split", "delete", "ban", "seed", "undo", "replay", "log")
+ACTIONS = ("rename", "name", "merge", "ban", "seed", "undo", "replay")
 
 ActionArgument = Annotated[str, argument(f"What to do: {', '.join(ACTIONS)}.", "ACTION")]
 WhatArguments = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[WHAT]...",
-        help="Topics (pin merge split delete), a topic and its name (rename), address and name of a "
-        "language model (name), words (ban), a name and words (seed), a journal or a curated model (replay; "
-        "MODEL itself by default).",
+        help="A topic and its name (rename), address and name of a language model (name), topics (merge), "
+        "words (ban), a name and words (seed).",
     ),
 ]
 OutOption = Annotated[
@@ -40,8 +36,8 @@ OutOption = Annotated[
 SeedOption = Annotated[int | None, option("Random seed of replay.", "--seed", default="that of MODEL")]
 CurationOption = Annotated[
     str | None,
-    option("Edits to start from: a model edited with `curate`, or a file from `curate MODEL log --json`.",
-           "--curation", default="none", metavar="JOURNAL"),
+    option("Edits to start from: a model edited with `curate`.", "--curation", default="none",
+           metavar="MODEL"),
 ]  # fmt: skip
 GuidedOption = Annotated[
     list[str] | None,
@@ -58,7 +54,7 @@ def command(
     out: OutOption = None,
     seed: SeedOption = None,
 ) -> None:
-    """Edit the topics of a model: rename, merge, split, pin, delete, ban or seed words; undo; fit again."""
+    """Edit the topics of a model: rename, merge, ban or seed words; undo; fit again with the edits."""
     from tagtopics.curation.edits import curate, undo
     from tagtopics.curation.journal import curation_of
     from tagtopics.models.online import OnlineModel
@@ -68,12 +64,10 @@ def command(
     given = list(what or [])
     if action not in ACTIONS:
         raise InputError(f"curate: unknown action {action[:40]!r}; use one of {', '.join(ACTIONS)}")
-    if action in ("log", "undo") and given:
+    if action in ("undo", "replay") and given:
         raise InputError(f"{action}: takes nothing more, not {given[0][:40]!r}")
     check = refuse_changes(model if out is None else out)
     loaded, corpus = load_with_documents(model)
-    if action == "log":
-        return _show_log(curation_of(loaded), output)
     if not isinstance(loaded, OnlineModel):
         raise InputError(
             f"{model}: topics of {type(loaded).__name__} cannot be edited; those of LDA and TTM can"
@@ -82,7 +76,7 @@ def command(
     if action == "undo":
         edited = undo(loaded, corpus=corpus)
     elif action == "replay":
-        edited = _replay(loaded, corpus, given, seed, output)
+        edited = _replay(loaded, corpus, seed, output)
     elif action == "name":
         edited = _name(loaded, given)
     else:
@@ -92,7 +86,7 @@ def command(
             "the model was saved without its documents, so it can no longer recommend tags; undo restores it"
         )
     save_model(edited, target, corpus, check=check)
-    if renumbered := _renumbered(action, given, len(loaded.components_)):
+    if action == "merge" and (renumbered := _renumbered(given, len(loaded.components_))):
         note(renumbered)
     rows = topic_rows(edited, 10)
     payload = {
@@ -140,11 +134,9 @@ def _name(model: OnlineModel, given: list[str]) -> OnlineModel:
     return model
 
 
-def _renumbered(action: str, given: list[str], n_topics: int) -> str:
-    """Return which topics have other numbers after an edit, such as "topics 11-14 are now 10-13"."""
-    if action not in ("merge", "delete"):
-        return ""
-    gone = sorted(set(map(int, given)))[action == "merge" :]
+def _renumbered(merged: list[str], n_topics: int) -> str:
+    """Return which topics have other numbers after a merge, such as "topics 11-14 are now 10-13"."""
+    gone = sorted(set(map(int, merged)))[1:]
     ends = zip(gone, [*gone[1:], n_topics], strict=True)
     moved = [(k + 1, last - 1, i) for i, (k, last) in enumerate(ends, start=1) if last > k + 1]
     parts = [
@@ -175,53 +167,31 @@ def _topics(action: str, given: list[str]) -> list[int]:
 
 
 def _replay(
-    model: OnlineModel, corpus: Corpus | None, given: list[str], seed: int | None, output: OutputOptions
+    model: OnlineModel, corpus: Corpus | None, seed: int | None, output: OutputOptions
 ) -> OnlineModel:
-    """Return a model fitted again to the saved documents, with a journal as prior."""
+    """Return a model fitted again to the saved documents, with its edits as prior."""
     from tagtopics.curation.guided import fit_curated
     from tagtopics.curation.journal import curation_of
 
     if corpus is None:
         raise InputError("replay: the model was saved without its documents; fit it again with tagtopics fit")
-    if len(given) > 1:
-        raise InputError("replay: give one journal, or none for that of the model")
-    journal = read_journal(given[0]) if given else curation_of(model)
+    journal = curation_of(model)
     if not guides(journal):
         raise InputError("replay: the journal has no topics to guide the fit and no banned words")
     fresh = copy.copy(model)
     if seed is not None:
         fresh.random_state = seed
-    fresh.n_topics = sum(topic.topic is not None for topic in journal.topics) or model.n_topics
     return fit_curated(fresh, corpus, journal, callbacks=progress_bar(output, "Fitting"))
 
 
-def _show_log(journal: Curation, output: OutputOptions) -> None:
-    def draw(console: Console) -> None:
-        edits = enumerate((*journal.earlier, *journal.edits), start=1)
-        rows = [(str(i), str(edit), "yes" if i > len(journal.earlier) else "no") for i, edit in edits]
-        console.print(make_table("Edits", [">", "edit", "can be undone"], rows=rows))
-
-    show(output.json, journal.to_json(), draw)
-
-
 # ------------------------------------------------------------------------------- journals of a fit
-
-
-def read_journal(path: str) -> Curation:
-    """Return the journal of a model folder, or of a file that `curate MODEL log --json` wrote."""
-    from tagtopics.corpus.formats.text_files import read_json
-    from tagtopics.curation.journal import Curation, curation_of
-
-    if Path(path).is_dir():
-        return curation_of(load(path))
-    return Curation.from_json(read_json(Path(path)))
 
 
 def journal_of(curation: str | None, guided: Sequence[str] | None) -> Curation | None:
     """Return the journal that the options of `fit` describe; None if there are none."""
     from tagtopics.curation.journal import Curation
 
-    journal = Curation() if curation is None else read_journal(curation)
+    journal = Curation() if curation is None else curation_of(load(curation))
     if curation is not None and not guides(journal):
         raise InputError(f"{curation}: has no edits, seeded topics or banned words; see tagtopics curate")
     if not guided:

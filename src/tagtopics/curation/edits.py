@@ -14,20 +14,16 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.curation.journal import CuratedTopic, Curation, Edit, curation_of, make_edit
 from tagtopics.errors import InputError
-from tagtopics.models.documents import training_documents
-from tagtopics.models.lda import LDA
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import top_weighted
 from tagtopics.models.tagged import TaggedModel
 from tagtopics.models.topic_words import CANDIDATES
 
 _KEPT_WORDS, _START_WORDS = 1000, 50  # of a curated topic in the journal, and of another one (decision 276)
-_SPLIT_PRIOR = 1.0  # pseudo-count of each part in a document: a smaller one splits off a few documents
 
 Sources = Sequence[tuple[int, ...]]
 """For each topic after an edit, the topics before that it is made of."""
@@ -46,13 +42,12 @@ def curate(
 
     Args:
         model: a fitted `LDA` or `TTM`.
-        kind: "rename" (one topic, a name), "pin" (topics that the next fit must keep), "merge" (two or more
-            topics; the smallest number remains), "split" (one topic; its second part gets the last number),
-            "delete" (topics), "ban" (words to forget), "seed" (a name and words of a topic for the next fit).
+        kind: "rename" (one topic, a name), "merge" (two or more topics; the smallest number remains), "ban"
+            (words to forget), "seed" (a name and words of a topic for the next fit).
         topics: numbers of topics.
         words: to ban, or of the seeded topic.
         name: of the renamed or seeded topic.
-        corpus: the training documents; needed to split, and to keep a recommender when topics change.
+        corpus: the training documents; needed to keep a recommender when topics change.
     """
     if not isinstance(model, OnlineModel):
         raise InputError(
@@ -80,19 +75,13 @@ def undo(model: OnlineModel, *, corpus: Corpus | None = None) -> OnlineModel:
     return state
 
 
-def topic_origins(model: OnlineModel) -> tuple[list[set[int]], set[int]]:
-    """Return for each topic the topics as fitted (`base_`) that it is made of, and those that were deleted.
-
-    The parts of a split topic are made of the same topics. If one is deleted, its topics are in both results.
-    """
-    origins = [{k} for k in range(len((model if model.base_ is None else model.base_).components_))]
-    deleted: set[int] = set()
+def topic_origins(model: OnlineModel) -> Sources:
+    """Return for each topic the topics as fitted (`base_`) that it is made of."""
+    base = model if model.base_ is None else model.base_
+    origins: Sources = [(k,) for k in range(len(base.components_))]
     for edit in curation_of(model).edits:
-        if edit.kind == "delete":
-            deleted.update(*(origins[k] for k in edit.topics))
-        sources = _sources(edit, len(origins))
-        origins = [set().union(*(origins[k] for k in old)) for old in sources]
-    return origins, deleted
+        origins = [sum((origins[k] for k in old), ()) for old in _sources(edit, len(origins))]
+    return origins
 
 
 def _edited(model: OnlineModel, edit: Edit, corpus: Corpus | None) -> OnlineModel:
@@ -102,18 +91,14 @@ def _edited(model: OnlineModel, edit: Edit, corpus: Corpus | None) -> OnlineMode
     if unknown := set(edit.words) - set(model.vocabulary_):
         raise InputError(f"{edit.kind}: the model has no word {min(unknown)!r}")
     sources = _sources(edit, K)
-    if not sources:
-        raise InputError("delete: at least one topic must remain")
     edited: OnlineModel = copy.copy(model)
     edited.base_ = model if model.base_ is None else model.base_
     if edit.kind == "ban":
         _ban(edited, edit.words)
-    elif edit.kind == "split":
-        _split(edited, edit.topics[0], corpus)
-    elif edit.kind in ("merge", "delete"):
-        _combine(edited, sources)
+    elif edit.kind == "merge":
+        _merge(edited, sources)
     edited.curation_ = _journal(edited, curation_of(model), edit, sources)
-    if edit.kind in ("ban", "split", "merge", "delete"):
+    if edit.kind in ("ban", "merge"):
         edited.recommender_, edited.names_ = None, None
         if isinstance(edited, TaggedModel):
             edited.refresh_tag_prior()
@@ -127,39 +112,28 @@ def _edited(model: OnlineModel, edit: Edit, corpus: Corpus | None) -> OnlineMode
 
 def _sources(edit: Edit, K: int) -> Sources:
     """Return for each topic after an edit the topics before that it is made of."""
-    if edit.kind == "merge":
-        merged = tuple(sorted(edit.topics))
-        return [merged if k == merged[0] else (k,) for k in range(K) if k not in merged[1:]]
-    if edit.kind == "delete":
-        return [(k,) for k in range(K) if k not in edit.topics]
-    return [*((k,) for k in range(K)), *([edit.topics] if edit.kind == "split" else [])]
+    merged = tuple(sorted(edit.topics)) if edit.kind == "merge" else ()
+    return [merged if k in merged else (k,) for k in range(K) if k not in merged[1:]]
 
 
-def _combine(model: OnlineModel, sources: Sources) -> None:
-    """Give each topic the sum of its sources; what no topic uses is dropped. Lists of other topics stay."""
+def _merge(model: OnlineModel, sources: Sources) -> None:
+    """Give each topic the sum of its sources. Lists of words of other topics stay."""
 
     def columns(values: Any) -> Any:
         parts = [sum((values[:, k] for k in old[1:]), values[:, old[0]].copy()) for old in sources]
         return np.ascontiguousarray(np.stack(parts, axis=1))
 
     chosen = model.listed_words(CANDIDATES)
-    theta, alpha = columns(model.doc_topic_), columns(model.doc_topic_prior_[np.newaxis])[0]
-    total = theta.sum(1, keepdims=True)
-    theta = np.where(total > 0, theta / np.maximum(total, 1e-30), alpha / alpha.sum())
-    squares = columns(np.sqrt(model.tag_squares_)) ** 2  # the most that they can be
-    _set(model, columns(model.word_sums()), theta, alpha, columns(model.tag_sums_), squares)
+    theta = columns(model.doc_topic_)
+    model.n_topics = len(sources)
+    model.set_topics(columns(model.word_sums()))
+    model.doc_topic_ = theta / theta.sum(1, keepdims=True)
+    model.doc_topic_prior_ = columns(model.doc_topic_prior_[np.newaxis])[0]
+    model.tag_sums_ = columns(model.tag_sums_)
+    model.tag_squares_ = columns(np.sqrt(model.tag_squares_)) ** 2  # the most that they can be
     listed = zip(sources, model.listed_words(CANDIDATES), strict=True)
     kept = [chosen[old[0]] if len(old) == 1 else row for old, row in listed]
     model.topic_words_ = np.array(kept, dtype=np.int32)
-
-
-def _set(
-    model: OnlineModel, sums: Float64, theta: Any, alpha: Any, tag_sums: Float64, squares: Float64
-) -> None:
-    model.n_topics = sums.shape[1]
-    model.set_topics(sums)
-    model.doc_topic_, model.doc_topic_prior_ = theta.astype(np.float32), alpha.astype(np.float32)
-    model.tag_sums_, model.tag_squares_ = tag_sums, squares
 
 
 def _ban(model: OnlineModel, words: Sequence[str]) -> None:
@@ -177,68 +151,15 @@ def _ban(model: OnlineModel, words: Sequence[str]) -> None:
     model.set_topics(np.ascontiguousarray(model.word_sums()[kept]))
 
 
-def _split(model: OnlineModel, topic: int, corpus: Corpus | None) -> None:
-    """Divide the tokens of a topic by a model of two topics, and add the second part as the last topic."""
-    if corpus is None:
-        raise InputError("split: give the documents that the model was fitted to")
-
-    def divided(values: Any, shares: Any) -> Any:
-        grown = np.concatenate([values, values[:, [topic]] * shares[:, [1]]], axis=1)
-        grown[:, topic] = values[:, topic] * shares[:, 0]
-        return grown
-
-    # (1) The two parts of the topic.
-    own = training_documents(model, corpus)
-    tokens = _tokens_of(model, own, topic)
-    parts = LDA(2, doc_topic_prior=_SPLIT_PRIOR, random_state=0, n_jobs=model.n_jobs).fit_topics(tokens)
-    # (2) The share of each part in every word, document and tag, and in all.
-    of_word = parts.word_sums() + 1e-9
-    of_word /= of_word.sum(1, keepdims=True)
-    of_doc = parts.doc_topic_.astype(np.float64)
-    weight = model.doc_topic_[:, topic].astype(np.float64)
-    in_tags = own.tags.T.astype(np.float64)[: len(model.tag_sums_)]
-    of_tag = np.stack([in_tags @ (weight * of_doc[:, i]) for i in range(2)], axis=1) + 1e-9
-    of_tag /= of_tag.sum(1, keepdims=True)
-    share = np.array([[float((weight * of_doc[:, i]).sum()) + 1e-9 for i in range(2)]])
-    share /= share.sum()
-    of_doc[np.diff(own.counts.indptr) == 0] = share  # documents without words keep the topics of the prior
-    # (3) The model with both parts.
-    _set(
-        model,
-        divided(model.word_sums(), of_word),
-        divided(model.doc_topic_, of_doc.astype(np.float32)),
-        divided(model.doc_topic_prior_[np.newaxis], share.astype(np.float32))[0],
-        divided(model.tag_sums_, of_tag),
-        divided(model.tag_squares_, of_tag**2),
-    )
-
-
-def _tokens_of(model: OnlineModel, corpus: Corpus, topic: int) -> sp.csr_array:
-    """Return CSR (D, W): the expected number of tokens of each word in each document that a topic has."""
-    counts = corpus.counts
-    doc, word = np.repeat(np.arange(corpus.n_docs), np.diff(counts.indptr)), counts.indices
-    total: Float32 = np.zeros(counts.nnz, dtype=np.float32)
-    for k in range(len(model.components_)):
-        joint = model.doc_topic_[doc, k] * model.components_[k, word]
-        total += joint
-        if k == topic:
-            own = joint
-    tokens = counts.data * own / np.maximum(total, np.float32(1e-30))
-    return sp.csr_array((tokens.astype(np.float64), word, counts.indptr), shape=counts.shape)
-
-
 def _journal(model: OnlineModel, before: Curation, edit: Edit, sources: Sources) -> Curation:
     """Return the journal with one more edit, its topics as they are in the edited model."""
     known = {c.topic: c.name for c in before.topics if c.topic is not None and c.curated}
-    touched = set() if edit.kind in ("ban", "seed", "delete") else set(edit.topics)
     topics = []
     for k, old in enumerate(sources):
         name = next((known[j] for j in old if known.get(j) is not None), None)
         if edit.kind == "rename" and k in edit.topics:
             name = edit.name
-        if edit.kind == "split" and k == len(sources) - 1:
-            name = None
-        curated = bool(touched & set(old)) or any(j in known for j in old)
+        curated = any(j in known or j in edit.topics for j in old)
         topics.append(topic_record(model, k, name, curated))
     pending, banned = [c for c in before.topics if c.topic is None], before.banned
     if edit.kind == "seed" and edit.name is not None:

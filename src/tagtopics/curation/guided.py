@@ -38,8 +38,8 @@ def fit_curated(
 ) -> OnlineModel:
     """Return a new model fitted to a corpus, with a journal of edits as prior, and its recommender.
 
-    Topics keep their numbers; seeded ones come last. The words of named, pinned, merged, split and seeded
-    topics are a prior; other topics only start from theirs. Banned words are left out.
+    Topics keep their numbers; seeded ones come last. The words of named, merged and seeded topics are a
+    prior; other topics only start from theirs. Banned words are left out.
 
     Args:
         model: an unfitted `LDA` or `TTM`, or a fitted one whose parameters are used. Seeded topics are added

@@ -17,10 +17,7 @@ _Name = Annotated[str, Field(min_length=1, max_length=200)]
 # Of each kind of edit: least and largest number of topics, both in words, whether it has words, and a name.
 _KINDS: dict[str, tuple[int, float, str, bool, bool]] = {
     "rename": (1, 1, "one topic", False, True),
-    "pin": (1, math.inf, "different topics", False, False),
     "merge": (2, math.inf, "two or more different topics", False, False),
-    "split": (1, 1, "one topic", False, False),
-    "delete": (1, math.inf, "different topics", False, False),
     "ban": (0, 0, "no topics", True, False),
     "seed": (0, 0, "no topics", True, True),
 }
@@ -34,13 +31,13 @@ class Edit(_Record):
     """One edit of a model's topics.
 
     Attributes:
-        kind: rename, pin, merge, split, delete, ban or seed.
+        kind: rename, merge, ban or seed.
         topics: the topics it is about, by their number at that time.
         words: to ban, or of a seeded topic.
         name: of the renamed or seeded topic.
     """
 
-    kind: Literal["rename", "pin", "merge", "split", "delete", "ban", "seed"]
+    kind: Literal["rename", "merge", "ban", "seed"]
     topics: tuple[_Topic, ...] = ()
     words: tuple[str, ...] = ()
     name: _Name | None = None
@@ -67,7 +64,7 @@ class CuratedTopic(_Record):
     Attributes:
         topic: its number in the model; None for a seeded topic that has not been fitted yet.
         name: given by the user, or None.
-        curated: whether the user named, pinned, merged, split or seeded it. Its words are then a prior of the
+        curated: whether the user named, merged or seeded it. Its words are then a prior of the
             next fit; those of other topics are only where it starts.
         share: of all tokens.
         words: its most probable words with p(word | topic).

@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 import time
 from dataclasses import asdict
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tagtopics.cli.estimators import STOP_REASONS, build_model, model_bytes, progress_bar
-from tagtopics.cli.explain import best_tag, credited_documents, draw_document
+from tagtopics.cli.explain import credited_documents, draw_document
 from tagtopics.cli.options import ModelOptions, ModelOutOption, OutputOptions, dataset_names, option
 from tagtopics.cli.output import (
     console,
@@ -40,9 +39,7 @@ NameArgument = Annotated[
 OutOption = Annotated[str | None, option("Write it here, as a matrix folder.", "--out", "-o", metavar="DIR")]
 TopicsOption = Annotated[int, option("Number of topics.")]
 
-_MIN_SHARED = 10  # documents that two tags must share to be shown together
 _READABLE = range(250, 900)  # characters of a text that is short enough to read
-_CERTAIN = 0.4  # least credit for a word to be attributed to a tag
 
 
 def datasets_command(output: OutputOptions, name: NameArgument = None, out: OutOption = None) -> None:
@@ -117,7 +114,6 @@ def demo_command(output: OutputOptions, out: ModelOutOption = "demo.tt", topics:
     say("1  Reading the docstrings of the installed numpy, scipy and scikit-learn", "bold")
     corpus = load_named("docstrings", output)
     say(f"   {corpus.n_docs:,} documents, {corpus.n_words:,} words, {corpus.n_tags} tags")
-    say(f"   such as {', '.join(_samples(corpus, 4))}")
     say("   80 % of the documents for training, 20 % for testing")
     train, test = (corpus.select(rows) for rows in train_test(corpus, 0))
     check_space(target, model_bytes(model, train, keep=True))
@@ -134,33 +130,15 @@ def demo_command(output: OutputOptions, out: ModelOutOption = "demo.tt", topics:
     show(output.json, payload, lambda out: _draw(out, payload, model, test))
 
 
-def _samples(corpus: Corpus, n: int) -> list[str]:
-    """Return the most frequent tag of each kind, most frequent first."""
-    from tagtopics.corpus.tags import kind_of
-
-    docs = corpus.tags.sum(0).tolist()
-    kinds: dict[str, str] = {}
-    for t in sorted(range(corpus.n_tags), key=lambda t: -docs[t]):
-        kinds.setdefault(kind_of(corpus.tag_names[t]), corpus.tag_names[t])
-    return list(kinds.values())[:n]
-
-
 def _answers(model: TTM, train: Corpus, test: Corpus) -> dict[str, Any]:
     """Return the answers that the demonstration shows."""
     from tagtopics.evaluation.perplexity import unigram_perplexity
     from tagtopics.models.rankings import profile_row, topic_rows
 
-    together = _tag_with_two_meanings(model, train)
-    tag_sets = [] if together is None else [(together[0],), together[:2], (together[0], together[2])]
-    documents = credited_documents(model, test)
-    chosen = _readable_document(test, documents)
-    row = test.select([chosen])
     return {
         "topics": topic_rows(model, 6, n_tags=2),
         "tags": [profile_row(model, [tag], 6, 2) for tag in _distinct_tags(model, 6)],
-        "together": [profile_row(model, tags, 7, 2) for tags in tag_sets],
-        "document": documents[chosen],
-        "related": [{"id": found.id, "score": found.score} for found in model.related(row, 3, tags=row)[0]],
+        "document": credited_documents(model, test.select([_readable_document(test)]))[0],
         "metrics": {
             "unigram_perplexity": unigram_perplexity(train, test),
             "perplexity": model.perplexity(test),
@@ -182,68 +160,22 @@ def _distinct_tags(model: TTM, n: int) -> list[str]:
     return list(chosen.values())[:n]
 
 
-def _tag_with_two_meanings(model: TTM, corpus: Corpus) -> tuple[str, str, str] | None:
-    """Return a tag and two others that never occur together, with which it has different joint profiles."""
-    import numpy as np
-    from scipy.spatial.distance import jensenshannon
-
-    from tagtopics.bp.graph import joint_profile
-
-    shared = (corpus.tags.T.astype(np.int64) @ corpus.tags).toarray()
-    docs = np.diag(shared)
-    means = model.tag_means()
-    best: tuple[float, tuple[int, int, int] | None] = (0.0, None)
-    for t in range(len(docs)):
-        partners = [
-            s for s in np.flatnonzero(shared[t] >= _MIN_SHARED) if s != t and shared[t, s] < 0.7 * docs[t]
-        ]
-        joint = {s: joint_profile(np.stack([means[t], means[s]])) for s in partners}
-        for a, b in combinations(partners, 2):
-            if shared[a, b]:
-                continue
-            weight = min(1.0, float(min(shared[t, a], shared[t, b])) / (2 * _MIN_SHARED))
-            score = weight * float(jensenshannon(joint[a], joint[b])) ** 2
-            if score > best[0]:
-                best = (score, (t, int(a), int(b)))
-    if best[1] is None:
-        return None
-    tag, one, other = (model.tag_names_[column] for column in best[1])
-    return tag, one, other
-
-
-def _readable_document(corpus: Corpus, documents: list[dict[str, Any]]) -> int:
-    """Return the row of a short document with many words that clearly belong to its second and third tag."""
-    best, row = -1.0, 0
-    for d, document in enumerate(documents):
-        length = len(corpus.texts[d]) if corpus.texts is not None else 0
-        if length not in _READABLE or len(document["tags"]) <= 2:
-            continue
-        tokens = dict.fromkeys(document["tags"], 0)
-        for word in document["words"]:
-            tag = best_tag(word)
-            tokens[tag] += word["count"] if word["credit"][tag] >= _CERTAIN else 0
-        total = sum(word["count"] for word in document["words"]) or 1
-        score = sum(sorted(tokens.values(), reverse=True)[1:3]) / total
-        if score > best:
-            best, row = score, d
-    return row
+def _readable_document(corpus: Corpus) -> int:
+    """Return the row of the short document with the most tags."""
+    sizes = [len(text) for text in corpus.texts or ()]
+    short = [d for d, size in enumerate(sizes) if size in _READABLE]
+    return max(short or range(corpus.n_docs), key=lambda d: len(corpus.tags_of(d)))
 
 
 def _draw(out: Console, payload: dict[str, Any], model: TTM, test: Corpus) -> None:
     out.print()
     out.print(topic_table(payload["topics"], "What is the collection about?"))
     out.print(profile_table(payload["tags"], "What do tags stand for?"))
-    if payload["together"]:
-        out.print(profile_table(payload["together"], "What do tags stand for together?"))
     document = payload["document"]
     text = None if test.texts is None else test.texts[test.ids.index(document["id"])]
     out.print(plain("Which tag accounts for which word? A document not used for training", "bold"))
     out.print()
     draw_document(out, document, text, model.recipe_, 6)
-    related = ", ".join(f"{found['id']} ({found['score']:.2f})" for found in payload["related"])
-    out.print(plain("Which documents are similar?", "bold"))
-    out.print(plain(f"  {related}"))
-    out.print()
     baseline, own = payload["metrics"]["unigram_perplexity"], payload["metrics"]["perplexity"]
     rows = [(name, f"{value:,.0f}", f"{100 * value / baseline:.0f} %")
             for name, value in (("word frequencies alone", baseline), ("this model", own))]  # fmt: skip
@@ -253,7 +185,7 @@ def _draw(out: Console, payload: dict[str, Any], model: TTM, test: Corpus) -> No
     out.print(plain(f"Saved to {payload['path']} after {payload['seconds']['all']:.0f} seconds. Try next:"))
     path = shlex.quote(payload["path"])
     report = shlex.quote(str(Path(payload["path"]).with_suffix(".html")))
-    pair = payload["together"][-1]["tags"] if payload["together"] else payload["tags"][0]["tags"]
+    pair = payload["document"]["tags"][:2]
     for line in (
         f"tagtopics report {path} --title Docstrings --out {report}",
         f"tagtopics topics {path} --top 15",

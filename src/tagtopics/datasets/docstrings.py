@@ -1,4 +1,4 @@
-"""The embedded corpus: docstrings of the installed numpy, scipy and scikit-learn, with tags and links."""
+"""The embedded corpus: docstrings of the installed numpy, scipy and scikit-learn, with tags."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
-from tagtopics.corpus.core import Corpus, canonical_tags, tag_matrix
+from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import learn
 
@@ -65,7 +62,6 @@ _MARKUP = (
     (re.compile(r"^\s*\.\.\s+[\w-]+::?(?:\s+\d+(?:\.\d+)*)?", re.MULTILINE), " "),  # .. versionadded:: 1.2
     (re.compile(r"[`*|\\]+|[-=+]{4,}"), " "),
 )
-_REFERENCE = re.compile(r"(?::[\w:]+:)?`?~?([A-Za-z_][\w.]*)`?(?:\(\))?")
 
 
 _HIDDEN_BASES = {"object", "BaseException", "Exception", "ABC", "Generic", "Protocol", "ReprHTMLMixin",
@@ -91,11 +87,11 @@ def load_docstrings() -> Corpus:
 
     Each document is an object of the public interface: a function, class, exception, ufunc or distribution.
     Its tags are `package:`, `subpackage:`, `kind:`, public base classes (`base:`), capabilities of classes
-    (`has:`) and characteristic parameters (`takes:`); its label is its subpackage, its links are its See Also
-    section. Its content depends on the installed versions.
+    (`has:`) and characteristic parameters (`takes:`); its label is its subpackage. Its content depends on the
+    installed versions.
 
     Returns:
-        A corpus with ids (qualified names), labels, links, texts and recipe.
+        A corpus with ids (qualified names), labels, texts and recipe.
     """
     documents = _documents()
     texts = tuple(document.text for document in documents)
@@ -108,9 +104,8 @@ def load_docstrings() -> Corpus:
         tags=tag_matrix([document.tags for document in documents], tag_names),
         vocabulary=vocabulary,
         tag_names=tag_names,
-        ids=tuple(document.aliases[0] for document in documents),
+        ids=tuple(document.name for document in documents),
         labels=tuple(document.module for document in documents),
-        links=_links(documents),
         texts=texts,
         recipe=recipe,
     )
@@ -120,7 +115,7 @@ def load_docstrings() -> Corpus:
 class _Document:
     """One documented object of a library."""
 
-    aliases: list[str]  # its qualified names; the first, such as `scipy.sparse.linalg.svds`, is its own
+    name: str  # the first of its qualified names, such as `scipy.sparse.linalg.svds`
     module: str  # the public subpackage, such as `scipy.sparse.linalg`
     tags: list[str]
     sections: dict[str, str]  # of its docstring
@@ -130,38 +125,16 @@ class _Document:
 def _documents() -> list[_Document]:
     """Return the objects to keep, those with the same text as one, with tags of parameters and texts."""
     objects = _public_objects()
-    names = [found.aliases[0].rpartition(".")[2] for found in objects]
+    names = [found.name.rpartition(".")[2] for found in objects]
     texts = join_blocks([prose_blocks(found.sections) for found in objects], names)
     kept: dict[str, _Document] = {}
     for found, text in zip(objects, texts, strict=True):
-        if text in kept:  # the same text under another name
-            kept[text].aliases.extend(found.aliases)
-        elif len(text.split()) >= MIN_TEXT_WORDS:
+        if text not in kept and len(text.split()) >= MIN_TEXT_WORDS:
             kept[text] = found
             found.text = text
             named = parameter_names(found.sections)
             found.tags += [f"takes:{PARAMETERS[name]}" for name in named if name in PARAMETERS]
     return list(kept.values())
-
-
-def _links(documents: Sequence[_Document]) -> sp.csr_array:
-    """Return a (D, D) CSR array of int8 ones: the names in See Also sections that are documents."""
-    places = {name: doc for doc, found in enumerate(documents) for name in reversed(found.aliases)}
-    linked = {
-        (doc, place)
-        for doc, found in enumerate(documents)
-        for name in see_also(found.sections)
-        if (place := _resolve(name, found.module, places)) not in (None, doc)
-    }
-    rows, columns = zip(*sorted(linked), strict=True) if linked else ((), ())
-    ones = np.ones(len(rows), dtype=np.int8)
-    return canonical_tags(sp.csr_array((ones, (rows, columns)), shape=(len(documents),) * 2), "links")
-
-
-def _resolve(name: str, scope: str, places: dict[str, int]) -> int | None:
-    """Find the document of a name: the name itself, then within the subpackage, then in numpy."""
-    names = (name, f"{scope}.{name}", f"numpy.{name}")
-    return next((places[name] for name in names if name in places), None)
 
 
 PACKAGES: dict[str, str] = {
@@ -204,11 +177,9 @@ def _public_objects() -> list[_Document]:
         for home in names:
             for short, value in _members(home):
                 alive.append(value)
-                if id(value) in found:
-                    found[id(value)].aliases.append(f"{home}.{short}")
-                elif kind := _kind(value, home):
+                if id(value) not in found and (kind := _kind(value, home)):
                     tags, sections = list(_tags(value, kind, home)), split_sections(value.__doc__)
-                    found[id(value)] = _Document([f"{home}.{short}"], home, tags, sections)
+                    found[id(value)] = _Document(f"{home}.{short}", home, tags, sections)
     return list(found.values())
 
 
@@ -349,19 +320,6 @@ def join_blocks(
         "\n".join(block for block, key in zip(blocks, of_doc, strict=True) if frequency[key] < limit)
         for blocks, of_doc in zip(documents, keys, strict=True)
     ]
-
-
-def see_also(sections: dict[str, str]) -> list[str]:
-    """Return the names in the See Also section, in order, without markup such as `:func:`."""
-    names: list[str] = []
-    for line in sections.get("see also", "").splitlines():
-        if not line[:1].strip():
-            continue
-        listed = re.split(r"\s:(?:\s|$)", line, maxsplit=1)[0]
-        for part in listed.split(","):
-            if found := _REFERENCE.fullmatch(part.strip()):
-                names.append(found.group(1))
-    return list(dict.fromkeys(names))
 
 
 def parameter_names(sections: dict[str, str]) -> list[str]:

@@ -10,7 +10,7 @@ from tagtopics.corpus import read_corpus
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.formats.matrix_folder import DAMAGE, npz_array, open_npz
 from tagtopics.corpus.text import clean_name
-from tagtopics.datasets.registry import DatasetEntry, Progress, fetch_dataset, is_cached, read_registry
+from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, is_cached, read_registry
 from tagtopics.errors import InputError
 from tagtopics.files import read_regular
 
@@ -42,7 +42,7 @@ class DatasetRow:
     origin: str
 
 
-def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> Corpus:
+def load_dataset(name_or_path: str | Path) -> Corpus:
     """Load a corpus by its name or path.
 
     A path that exists is read. A name is looked up in `TAGTOPICS_DATA`, then among the embedded ones
@@ -51,7 +51,6 @@ def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> 
 
     Args:
         name_or_path: see `list_datasets` for the names.
-        progress: called while files are downloaded.
 
     Returns:
         The corpus.
@@ -75,7 +74,7 @@ def load_dataset(name_or_path: str | Path, progress: Progress | None = None) -> 
     if entry is None:
         names = ", ".join(row.name for row in list_datasets())
         raise InputError(f"no dataset or path {name!r}; the data sets are {names}")
-    return build_dataset(entry, fetch_dataset(entry, progress=progress))
+    return build_dataset(entry, fetch_dataset(entry))
 
 
 def list_datasets() -> list[DatasetRow]:

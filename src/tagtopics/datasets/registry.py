@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import os
 import tomllib
-import urllib.error
-import urllib.parse
-import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, Any
 
 from pydantic import BaseModel, ConfigDict
 
 from tagtopics.corpus.core import Corpus
-from tagtopics.errors import InputError
-from tagtopics.files import atomic_file, cache_folder, digest_file
+from tagtopics.errors import InputError, one_line
+from tagtopics.files import cache_folder, digest_file
 
 
 class _Record(BaseModel):
@@ -32,7 +27,7 @@ class RemoteFile(_Record):
     role: str  # counts (the file to read, which leads to all other files), tags, vocabulary, tag_names
     name: str  # in the cache
     address: str  # it names a commit, so its content cannot change
-    size: int  # bytes, also the limit of a download
+    size: int  # bytes
     sha256: str
 
 
@@ -103,10 +98,6 @@ def read_registry() -> Mapping[str, DatasetEntry]:
     return {name: DatasetEntry(name=name, **table) for name, table in tomllib.loads(text).items()}
 
 
-Progress = Callable[[str, int, int], None]
-"""Called with the name of the file, the bytes so far and the bytes in all."""
-
-
 def is_cached(entry: DatasetEntry, directory: Path | None = None) -> bool:
     """Tell whether all files of a data set are in the cache, with the right sizes."""
     folder = (directory or cache_folder()) / entry.name
@@ -114,12 +105,7 @@ def is_cached(entry: DatasetEntry, directory: Path | None = None) -> bool:
     return all(os.path.isfile(path) and path.stat().st_size == size for path, size in paths)
 
 
-def fetch_dataset(
-    entry: DatasetEntry,
-    directory: Path | None = None,
-    progress: Progress | None = None,
-    timeout: float = 30.0,
-) -> Path:
+def fetch_dataset(entry: DatasetEntry, directory: Path | None = None) -> Path:
     """Download all files of a data set into the cache, and return their folder.
 
     Existing files are kept. One with another checksum is an `InputError`: it may be the user's own.
@@ -127,8 +113,6 @@ def fetch_dataset(
     Args:
         entry: an entry of the registry.
         directory: the cache; None for `cache_folder()`.
-        progress: called after every block.
-        timeout: seconds to wait for the server, each time.
 
     Returns:
         The folder `directory / entry.name`.
@@ -137,7 +121,7 @@ def fetch_dataset(
     for file in entry.files:
         target = folder / file.name
         if not target.exists():
-            fetch_file(file, target, progress=progress, timeout=timeout)
+            _fetch_file(file, target)
         elif not target.is_file() or digest_file(target) != file.sha256:
             raise InputError(
                 f"{target}: is damaged, or another file of this name (its checksum differs); remove it to "
@@ -146,69 +130,15 @@ def fetch_dataset(
     return folder
 
 
-def fetch_file(
-    file: RemoteFile, target: Path, progress: Progress | None = None, timeout: float = 30.0
-) -> None:
+def _fetch_file(file: RemoteFile, target: Path) -> None:
     """Download one file to `target`, where it appears whole and with the right checksum, or not at all."""
-    _require_safe(file.address)
-    with atomic_file(target) as part:
-        try:
-            with part.open("wb") as stream:
-                _download(file, stream, progress, timeout)
-        except (OSError, http.client.HTTPException) as error:
-            raise InputError(_failure(file, target, error)) from error
+    from sklearn.datasets import fetch_file
 
-
-def _download(file: RemoteFile, stream: IO[bytes], progress: Progress | None, timeout: float) -> None:
-    """Copy the body of a response to a stream, and check its size and SHA-256."""
-    digest, done, problem = hashlib.sha256(), 0, ""
-    request = urllib.request.Request(file.address, headers={"User-Agent": "tagtopics"})
-    with urllib.request.build_opener(_SafeRedirects).open(request, timeout=timeout) as response:
-        while done <= file.size and (block := response.read(64 * 1024)):
-            done += len(block)
-            digest.update(block)
-            stream.write(block)
-            if progress is not None:
-                progress(file.name, done, file.size)
-    if done > file.size:
-        problem = f"larger than the expected {file.size} bytes; nothing was kept"
-    elif done < file.size:
-        problem = f"broke off after {done} of {file.size} bytes; nothing was kept, try again"
-    elif digest.hexdigest() != file.sha256:
-        problem = f"sha256 is {digest.hexdigest()}, expected {file.sha256}; nothing was kept"
-    if problem:
-        raise InputError(f"{file.address}: {problem}")
-
-
-class _SafeRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects, but only to https."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
-    ) -> urllib.request.Request | None:
-        try:
-            _require_safe(newurl)
-        except InputError:
-            fp.close()
-            raise
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _require_safe(address: str) -> None:
-    """Refuse everything but https, and http to this machine."""
-    parts = urllib.parse.urlsplit(address)
-    local = parts.scheme == "http" and parts.hostname in ("127.0.0.1", "localhost", "::1")
-    if parts.scheme != "https" and not local:
-        raise InputError(f"{address}: only https addresses are allowed")
-
-
-def _failure(file: RemoteFile, target: Path, error: Exception) -> str:
-    """Return one line about a failed download: what, why, and what to do without a connection."""
-    reason = error.reason if isinstance(error, urllib.error.URLError) else error
-    if isinstance(error, urllib.error.HTTPError):
-        reason = f"{error.code} {error.reason}"
-        error.close()
-    return (
-        f"cannot fetch {file.address} to {target} ({' '.join(str(reason).split()) or type(error).__name__}); "
-        "offline, set TAGTOPICS_DATA to a directory of matrix folders"
-    )
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fetch_file(file.address, target.parent, file.name, file.sha256, n_retries=0)
+    except (OSError, http.client.HTTPException) as error:
+        raise InputError(
+            f"cannot fetch {file.address} to {target} ({one_line(error)}); offline, set TAGTOPICS_DATA to a "
+            "directory of matrix folders"
+        ) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,8 +22,6 @@ from tagtopics.subjects.commands import TagNamesOption, named_documents
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from tagtopics.corpus import Corpus
 
 
 TaskOption = Annotated[str, option("perplexity, links, classification or recommendation.", metavar="NAME")]
@@ -48,11 +45,6 @@ SeenOption = Annotated[
     option("Also perplexity by the percentage of words seen, 0 to 80: 5,20,80.", metavar="N,N",
            default="no curve", parser=_percentages),
 ]  # fmt: skip
-SplitOption = Annotated[
-    str | None,
-    option("Column that says train or test for each document.", default="split, else random 80/20",
-           metavar="COLUMN", panel="Reading the input"),
-]  # fmt: skip
 
 
 def command(
@@ -64,7 +56,6 @@ def command(
     task: TaskOption = "perplexity",
     test_tags: TestTagsOption = None,
     seen: SeenOption = None,
-    split: SplitOption = None,
     tag_names: TagNamesOption = None,
 ) -> None:
     """Fit on training documents and score on test documents: the official split, else a random 80/20."""
@@ -78,7 +69,7 @@ def command(
         curve = {"seen": seen or (), "tags": tags} if seen or tags else {}
     elif seen or tags not in ((), ("hidden",), ("known",)):
         raise InputError(f"--task {task} takes no --seen, and --test-tags hidden or known")
-    documents = _read_split(corpus, columns, text, output, split)
+    documents = read_training(corpus, columns, text, output)
     if tag_names is not None:
         documents = named_documents(documents, tag_names)
     result = score(documents, estimator, seed=model.seed, tags_known=known, **curve)
@@ -91,27 +82,8 @@ def command(
         "metrics": result["metrics"],
         "seconds": result["seconds"],
         **({"curve": result["curve"]} if curve else {}),
-        **{name: result[name] for name in ("kinds", "mistakes") if name in result},
     }
     show(output.json, payload, lambda console: _draw(console, payload))
-
-
-def _read_split(
-    source: str, columns: ColumnOptions, text: TextOptions, output: OutputOptions, split: str | None
-) -> Corpus:
-    """Read documents that a column divides into training and test documents, if one is named."""
-    if split is None or split == "split":
-        documents = read_training(source, columns, text, output)
-        if split and documents.split is None:
-            raise InputError(f"--split: {source} has no column 'split' with train or test for each document")
-        return documents
-    if columns.label is not None:
-        raise InputError("--split and --label cannot be combined; rename the column of the split to 'split'")
-    documents = read_training(source, replace(columns, label=split), text, output)
-    parts = tuple(part for part in documents.labels or () if part in ("train", "test"))
-    if len(parts) < documents.n_docs:
-        raise InputError(f"--split: the column {split[:40]!r} must have train or test for each document")
-    return replace(documents, split=parts, labels=None)
 
 
 def _draw(console: Console, payload: dict[str, Any]) -> None:
@@ -120,15 +92,6 @@ def _draw(console: Console, payload: dict[str, Any]) -> None:
     rows = [(name.replace("_", " "), _number(value)) for name, value in payload["metrics"].items()]
     rows += [(f"seconds to {name}", f"{value:.2f}") for name, value in payload["seconds"].items()]
     console.print(make_table(title, ["measure", ">value"], rows=rows))
-    if "kinds" in payload:
-        names = list(next(iter(payload["kinds"].values())))
-        columns = ["kind", *(f">{name.replace('_', ' ')}" for name in names)]
-        kinds = [(kind, *(f"{of[name]:.4f}" for name in names)) for kind, of in payload["kinds"].items()]
-        console.print(make_table("by kind of tag", columns, rows=kinds))
-    for what, worst in payload.get("mistakes", {}).items():
-        shown = [(row["name"], str(row["documents"])) for row in worst]
-        if shown:
-            console.print(make_table(f"most often {what}", ["tag", ">documents"], rows=shown))
     if "curve" in payload:
         found = {(row["seen"], row["tags"]): row["perplexity"] for row in payload["curve"]}
         shares, tags = (list(dict.fromkeys(column)) for column in zip(*found, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,10 +14,8 @@ from tagtopics.errors import InputError
 from tagtopics.evaluation.fitted_split import fit_train_part, result
 from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import texts_of
-from tagtopics.tag_prior.prior import kinds_of
 
 _LIST, _RANKS = 5, 20
-_SHOWN = 10  # tags that are most often wrong, or missed
 
 
 class Answer(NamedTuple):
@@ -48,26 +46,14 @@ def evaluate_recommendation(
         `precision_at_5`, `f1_at_5`, `ndcg_at_5`, `ndcg_at_20` per document; `micro_f1` and `macro_f1`;
         `calibration_error`, the mean distance of the probabilities of the lists from the shares that are
         right; with a thesaurus `n_unseen` tags predicted that no training document carries, with their
-        `unseen_precision`. `kinds`: the measures per document for each kind of tags, if there are several.
-        `mistakes`: the ten tags that are most often `wrong` (predicted, but not carried) and `missed`, with
-        name and number of documents. `seconds`: `fit` and `score`.
+        `unseen_precision`. `seconds`: `fit` and `score`.
     """
     check_recommendation(corpus, tags_known)
     began = time.perf_counter()
     train, test, seconds = fit_train_part(corpus, model, seed)
     model.fit_recommender(train)
     answer = plain_answer(model, test) if model.names_ is None else named_answer(model, test)
-    names = {} if model.names_ is None else model.names_.thesaurus.labels(answer.tags)
-    mistakes = {"wrong": answer.predicted & ~answer.truth, "missed": answer.truth & ~answer.predicted}
-    worst = {what: _most_often(pairs, answer.tags, names) for what, pairs in mistakes.items()}
-    return result(measures_of(answer), seconds, began) | _per_kind(answer) | {"mistakes": worst}
-
-
-def _most_often(pairs: Bool, tags: Sequence[str], names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return the tags with the most pairs, by `pairs` (D, C)."""
-    n = pairs.sum(0)
-    best = [int(c) for c in np.argsort(-n, kind="stable")[:_SHOWN] if n[c]]
-    return [{"tag": tags[c], "name": names.get(tags[c], tags[c]), "documents": int(n[c])} for c in best]
+    return result(measures_of(answer), seconds, began)
 
 
 def check_recommendation(corpus: Corpus, tags_known: bool = False) -> None:
@@ -131,24 +117,6 @@ def calibration_error(probabilities: Any, hits: Any, n_bins: int = 10) -> float:
     bins = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
     gaps = np.bincount(bins, weights=p - hit, minlength=n_bins)
     return float(np.abs(gaps).sum() / max(len(p), 1))
-
-
-def _per_kind(answer: Answer) -> dict[str, Any]:
-    """Return the measures per document of each kind of tags; nothing if there are fewer than two."""
-    tags, truth, ranked = answer.tags, answer.truth, answer.ranked
-    kinds, number = kinds_of([tag for tag in tags if tag])
-    if len(kinds) < 2:
-        return {}
-    of_tag = np.append(number, [-1] * (len(tags) - len(number)))  # the last column may stand for no tag
-    measures = {}
-    for i, kind in enumerate(kinds):
-        own = of_tag == i
-        place = np.where(own, np.cumsum(own) - 1, own.sum())  # the last column is that of all other kinds
-        order = np.argsort(~own[ranked], axis=1, kind="stable")
-        mine = place[np.take_along_axis(ranked, order, axis=1)]
-        padded = np.concatenate([truth[:, own], np.zeros((len(truth), 1), dtype=bool)], axis=1)
-        measures[kind] = per_document(padded, mine)
-    return {"kinds": measures}
 
 
 def per_tag(truth: Bool, lists: Int64) -> dict[str, float]:

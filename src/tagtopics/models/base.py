@@ -47,7 +47,7 @@ class TopicModel(Queries):
     documents, and queries do not change it.
     """
 
-    registry: ClassVar[dict[str, type[TopicModel]]] = {}
+    _registry: ClassVar[dict[str, type[TopicModel]]] = {}
     """The estimator classes by name, for `load`."""
 
     _ignores_tags: ClassVar[bool] = False
@@ -68,7 +68,7 @@ class TopicModel(Queries):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        TopicModel.registry.setdefault(cls.__name__, cls)
+        TopicModel._registry.setdefault(cls.__name__, cls)
 
     def fit(
         self,
@@ -425,6 +425,10 @@ class TopicModel(Queries):
         if hasattr(self, "components_") and "text/html" in shown:
             shown["text/html"] += self.topic_table()._repr_html_()
         return shown
+
+    def _repr_html_inner(self) -> str:
+        """Return the same for programs that ask for HTML."""
+        return self._repr_mimebundle_().get("text/html", "")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -398,12 +398,12 @@ def _parts(description: Description, text: str, arrays: dict[str, Any], model: T
 
 
 def _restored(description: Description, text: str, arrays: dict[str, Any]) -> TopicModel:
-    if description.class_ not in TopicModel.registry:
+    if description.class_ not in TopicModel._registry:
         raise InputError(f"unknown kind of model {description.class_[:80]!r}")
     parameters = dict(description.parameters)
     if isinstance(parameters.get("preset"), dict):
         parameters["preset"] = Preset(**parameters["preset"])
-    model = TopicModel.registry[description.class_](**parameters)
+    model = TopicModel._registry[description.class_](**parameters)
     check_parameters(model)
     for name, value in _parts(description, text, arrays, model).items():
         setattr(model, name, value)

@@ -98,14 +98,6 @@ class TagNames:
         words = self.index.name_words()
         return name_statistics(words, self.thesaurus.broader, columns, self.n_docs, tuple(self.counts))
 
-    def with_thesaurus(self, thesaurus: Thesaurus) -> TagNames:
-        """Return the same weights with other names; counts of tags that it had stay."""
-        tags = all_tags(thesaurus, self.tag_names)
-        place = {tag: u for u, tag in enumerate(self.tags)}
-        old = np.array([place.get(tag, -1) for tag in tags], dtype=np.int64)
-        counts = np.where(old >= 0, self.counts[:, np.maximum(old, 0)], 0)
-        return replace(self, thesaurus=thesaurus, counts=counts)
-
     def candidates(
         self,
         recommender: TagRecommender,

@@ -213,11 +213,9 @@ def skos_as_json(path: str, kind: str) -> dict[str, Any]:
     relations = [(a, clean_name(str(b))) for a, b in _pairs(graph, "broader")]
     relations += [(clean_name(str(b)), a) for a, b in _pairs(graph, "narrower")]
     pairs = sorted({(row[a], row[b]) for a, b in relations if a in row and b in row})
-    broader, n_cycles = without_cycles(np.array(pairs, dtype=np.int64).reshape(-1, 2), len(row))
     lost = len(labels) - len(named)
     notices = [f"{path}: {lost:,} concept(s) without skos:prefLabel left out"] if lost else []
-    notices += [f"{path}: {n_cycles:,} broader relation(s) form cycles and are left out"] if n_cycles else []
-    return {"ids": list(named), "names": names, "alternatives": alternatives, "broader": broader.tolist(),
+    return {"ids": list(named), "names": names, "alternatives": alternatives, "broader": pairs,
             "notices": notices}  # fmt: skip
 
 
@@ -262,19 +260,6 @@ def _pairs(graph: Any, property: str) -> list[tuple[str, Any]]:
     from rdflib import URIRef
 
     return [(clean_name(str(a)), b) for a, b in sorted(graph.subject_objects(URIRef(_SKOS + property)))]
-
-
-def without_cycles(broader: Int64, n: int) -> tuple[Int64, int]:
-    """Return relations (R, 2) between n tags without those inside cycles, and how many these were."""
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import connected_components
-
-    if not len(broader):
-        return broader, 0
-    graph = sp.csr_array((np.ones(len(broader)), (broader[:, 0], broader[:, 1])), shape=(n, n))
-    _, component = connected_components(graph, directed=True, connection="strong")
-    cyclic = component[broader[:, 0]] == component[broader[:, 1]]
-    return broader[~cyclic], int(cyclic.sum())
 
 
 # ----------------------------------------------------------------------- the tags of documents

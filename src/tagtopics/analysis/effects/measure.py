@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 from scipy.special import digamma
 from scipy.stats import t as student
 
@@ -79,7 +78,6 @@ class Measured(NamedTuple):
     low: Float64
     high: Float64
     topics: tuple[TopicMean, ...]
-    shares: Float64  # (D, K) of all documents
     held: bool  # whether refits held the topics, so that intervals leave out how uncertain these are
 
 
@@ -129,8 +127,8 @@ def measure(
         proportions = np.asarray(model.doc_topic_[rows], dtype=np.float64)
     else:  # new documents
         proportions = np.asarray(model.transform(sp.csr_array(counts[:, words])), dtype=np.float64)
-    edited = bool({edit.kind for edit in curation_of(model).edits} & {"merge", "split", "delete"})
-    edits = _edits(model, base, counts, proportions, words)
+    edited = any(edit.kind == "merge" for edit in curation_of(model).edits)
+    merges = _merges(model, base)
     held = edited or any(topic.curated for topic in curation_of(base).topics)
 
     D, found = counts.shape[0], dict[int, Float64]()
@@ -140,13 +138,14 @@ def measure(
         for b in waiting:
             sample = sampling.draw(b, D)
             again = refit(start, sp.csr_array(counts[sample]))
-            found[b] = statistic(sample, edits.shares(sample, again.shares))
+            found[b] = statistic(sample, again.shares @ merges)
             if on_progress is not None:
                 on_progress(len(found) / refits)
 
     with thread_limit(n_jobs):
         start = find_start(base, counts, held=held)
-        whole = edits.refit(refit(start, counts))
+        before = refit(start, counts)
+        whole = Refit(before.words @ merges, before.shares @ merges)
         topics = _compare(model, whole, words, in_model, n_words)
         _check(topics, edited, base.topic_settings())
         estimate = statistic(np.arange(D), whole.shares)
@@ -154,7 +153,7 @@ def measure(
     error = np.std([found[b] for b in range(refits)], axis=0, ddof=1)
     freedom = refits - 1 if clusters is None else min(refits - 1, int(clusters.max()))
     reach = student.ppf((1 + level) / 2, freedom) * error
-    return Measured(estimate, estimate - reach, estimate + reach, topics, whole.shares, held)
+    return Measured(estimate, estimate - reach, estimate + reach, topics, held)
 
 
 def _compare(
@@ -262,64 +261,9 @@ def learn_alpha(sums: Float64, tokens: Float64, first: Float32) -> Float32:
     return alpha.astype(np.float32)
 
 
-# --------------------------------------------------------------------------------------------------- edits
-
-
-class _Edits(NamedTuple):
-    """How topics follow from those before the edits.
-
-    A family are topics before with all topics after that are made of them. A family of one topic after has
-    all tokens of those before; a split leads to several, which divide the tokens as in the model. Without
-    edits, each topic is a family.
-    """
-
-    members: Float64  # (K before, F) 1 for the topics of each family
-    family: Int64  # (K after,)
-    of_docs: Float64  # (D, K after) share of each topic in its family
-    of_words: Float64  # (W, K after) the same for the tokens of words
-    prior: Float64 | None  # (D, K after) pseudo-counts per token of a document, if topics were deleted
-
-    def shares(self, sample: Int64, before: Float64) -> Float64:
-        """Return the topic shares, (n, K after), of the documents of a sample."""
-        after = (before @ self.members)[:, self.family] * self.of_docs[sample]
-        if self.prior is None:
-            return after
-        after += self.prior[sample]  # a document may have few tokens in the topics that remain
-        return np.asarray(after / np.maximum(after.sum(1, keepdims=True), 1e-300))
-
-    def refit(self, whole: Refit) -> Refit:
-        """Return the topics of all documents after the edits."""
-        words = (whole.words @ self.members)[:, self.family] * self.of_words
-        return Refit(words, self.shares(np.arange(len(whole.shares)), whole.shares))
-
-
-def _edits(model: Any, base: Any, counts: CSR, proportions: Float64, words: Int64) -> _Edits:
-    """Return how the topics of a model follow from those it was fitted with; documents are (D, W)."""
-    origins, deleted = topic_origins(model)
-    if rest := [k for k, origin in enumerate(origins) if origin & deleted]:
-        raise InputError(
-            f"topic {rest[0]} of the edited model cannot be measured: a part was deleted; {_FIT}"
-        )
-    # (1) Topics before and after that are connected by an origin are a family.
-    before, n = len(base.components_), len(base.components_) + len(origins)
-    pairs = np.array([(k, before + j) for j, origin in enumerate(origins) for k in sorted(origin)]).T
-    label = connected_components(sp.coo_array((np.ones(pairs.shape[1]), tuple(pairs)), shape=(n, n)))[1]
-    used, family = np.unique(label[before:], return_inverse=True)
-    members = (label[:before, np.newaxis] == used).astype(np.float64)
-    # (2) The topics of a family divide its tokens as in the model.
-    sums = np.zeros((len(base.vocabulary_), len(origins)))
-    sums[words] = model.word_sums()
-    of_docs, of_words = (_divide(values, family) for values in (proportions, sums))
-    # (3) Without a deleted topic, a document has the rest of its tokens and the prior, as in the model.
-    tokens = np.asarray(counts.sum(1), dtype=np.float64)
-    prior = np.outer((tokens > 0) / np.maximum(tokens, 1), model.doc_topic_prior_) if deleted else None
-    return _Edits(members, family, of_docs, of_words, prior)
-
-
-def _divide(values: Float64, family: Int64) -> Float64:
-    """Return the share, (N, K), that each column of non-negative values has of its family."""
-    shares = np.ones_like(values)
-    for f in np.flatnonzero(np.bincount(family) > 1):
-        own = values[:, family == f] + 1e-12
-        shares[:, family == f] = own / own.sum(1, keepdims=True)
-    return shares
+def _merges(model: Any, base: Any) -> Float64:
+    """Return (K before, K after): 1 where a topic of the model is made of one that it was fitted with."""
+    members = np.zeros((len(base.components_), len(model.components_)))
+    for k, origins in enumerate(topic_origins(model)):
+        members[list(origins), k] = 1
+    return members

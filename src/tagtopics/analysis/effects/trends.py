@@ -1,18 +1,15 @@
-"""Topics and tags over time: shares by period with intervals, what rises and falls, drifting tags."""
+"""Topics and tags over time: shares by period with intervals, what rises and falls."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.stats import false_discovery_control, norm
+from scipy.stats import norm
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float64, Int64
-from tagtopics.analysis.effects.effects import solve_ridge
 from tagtopics.analysis.effects.measure import Measured, Sampling, Statistic, TopicMean, measure
 from tagtopics.analysis.effects.regressors import (
     DATES,
@@ -27,9 +24,6 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import kind_of
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
-
-_PERMUTATIONS = 999
-_FALSE_SHARE = 0.1  # expected share of false ones among the tags that are reported to drift
 
 
 @dataclass(frozen=True)
@@ -63,20 +57,6 @@ class TagTrend(Trend):
     n_docs: int
 
 
-@dataclass(frozen=True)
-class TagDrift(Record):
-    """How the topics of the documents with a tag change over time, beyond the changes of all documents."""
-
-    tag: str
-    n_docs: int
-    change: float  # share of the tokens that changed topics from the first period to the last
-    score: float  # standard deviations above what is expected if time does not matter
-    p_value: float
-    drifts: bool
-    gained: tuple[int, ...]  # topics that gained most
-    lost: tuple[int, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class Trends(Record):
     """Topics and tags over time; `held` as in `Effects`."""
@@ -90,7 +70,6 @@ class Trends(Record):
     held: bool
     topics: tuple[TopicTrend, ...]  # steepest rise first
     tags: tuple[TagTrend, ...]  # steepest rise first
-    drifts: tuple[TagDrift, ...]  # largest score first
 
     def __repr__(self) -> str:
         lines = [f"{len(self.periods)} periods, {self.periods[0]} to {self.periods[-1]}"]
@@ -99,7 +78,6 @@ class Trends(Record):
             f"{self.unit}  {row.direction:<8}{' ' if row.agrees else '?'}{row.name}"
             for row in self.topics
         ]
-        lines += [f"{row.tag} drifts: score {row.score:.1f}" for row in self.drifts if row.drifts]
         return "\n".join(lines)
 
 
@@ -130,7 +108,7 @@ def trends(
         values: numbers of documents by name, (D,), NaN where unknown.
         n_periods: most periods; with more distinct times, they are equal spans.
         refits: number of bootstrap samples for the intervals of topics.
-        seed: of the samples and permutations.
+        seed: of the samples.
         level: of the intervals.
         min_docs: tags on fewer dated documents are left out.
         n_words: words that name a topic.
@@ -162,7 +140,6 @@ def trends(
         held=found.held,
         topics=_topic_trends(found),
         tags=_tag_trends(tags, tag_names, times, period, level),
-        drifts=tag_drifts(found.shares, tags, tag_names, times, seed),
     )
 
 
@@ -230,68 +207,3 @@ def _tag_trends(
         trend = slope, slope - reach, slope + reach, tuple(shares.tolist())
         rows.append(TagTrend(*trend, tag=name, n_docs=int(has.sum())))
     return tuple(sorted(rows, key=lambda row: (-row.slope, row.tag)))
-
-
-def tag_drifts(
-    shares: Float64, tags: CSR, names: tuple[str, ...], times: Float64, seed: int
-) -> tuple[TagDrift, ...]:
-    """Return how much the topics of each tag drift, tested by permuting the times of its documents.
-
-    The trend of all documents and the mean profiles of all tags are removed first; a document is the mean of
-    its tags. The statistic is the sum over topics of the squared slopes of the square roots of the shares,
-    whose variance depends little on their size. Decision 275. Shares are (D, K), tags CSR (D, N), times (D,).
-    """
-    parts = sp.csc_array(sp.diags_array(1 / np.maximum(np.asarray(tags.sum(1)).ravel(), 1)) @ tags)
-    roots, rest = (_own_part(values, parts, times) for values in (np.sqrt(np.maximum(shares, 0)), shares))
-    rows = []
-    for t, name in enumerate(names):
-        span = slice(parts.indptr[t], parts.indptr[t + 1])
-        docs, part = parts.indices[span], parts.data[span]
-        if np.ptp(times[docs]) > 0:
-            rng = np.random.default_rng([seed, t])
-            rows.append(_drift(name, roots[docs], rest[docs], times[docs], part, rng))
-    adjusted = false_discovery_control([row.p_value for row in rows]) if rows else ()
-    marked = [
-        replace(row, drifts=bool(p <= _FALSE_SHARE + 1e-12)) for row, p in zip(rows, adjusted, strict=True)
-    ]
-    return tuple(sorted(marked, key=lambda row: (-row.score, row.tag)))
-
-
-def _own_part(values: Float64, parts: Any, times: Float64) -> Float64:
-    """Return values of documents, (D, K), without the trend of all documents and the profiles of tags.
-
-    Profiles are a ridge regression on the part of each tag in each document, CSC (D, N).
-    """
-    rest = values - values.mean(0) - np.outer(times - times.mean(), _slopes(times, values))
-    back = sp.csr_array(parts.T)
-    return np.asarray(rest - parts @ solve_ridge(back, back @ rest, 1e-6))
-
-
-def _drift(
-    name: str, roots: Float64, rest: Float64, times: Float64, part: Float64, rng: np.random.Generator
-) -> TagDrift:
-    """Return the drift of a tag: regression on time times the part of the tag, (n,).
-
-    Roots of shares (n, K) tell whether there is one, the shares themselves (n, K) how large it is.
-    """
-    centred = times - times.mean()
-    permuted = rng.permuted(np.tile(centred, (_PERMUTATIONS, 1)), axis=1)
-    with single_thread():
-        slopes, of_roots = (
-            (centred * part) @ values / ((centred * part) @ (centred * part)) for values in (rest, roots)
-        )
-        scales = (permuted**2) @ (part**2)
-        chance = (((permuted * part) @ roots / scales[:, np.newaxis]) ** 2).sum(1)
-    statistic = float((of_roots**2).sum())
-    score = (statistic - float(chance.mean())) / max(float(chance.std()), 1e-300)
-    order = np.argsort(-slopes, kind="stable")
-    return TagDrift(
-        tag=name,
-        n_docs=len(times),
-        change=float(0.5 * np.abs(slopes).sum() * np.ptp(times)),
-        score=score,
-        p_value=float((1 + (chance >= statistic).sum()) / (1 + _PERMUTATIONS)),
-        drifts=False,
-        gained=tuple(order[:2].tolist()),
-        lost=tuple(order[::-1][:2].tolist()),
-    )

@@ -93,7 +93,8 @@ function route() {
   main.setAttribute("aria-busy", "false");
   navigation();
   const title = main.querySelector("h1");
-  document.title = `${title ? title.innerText.trim() : store.title} · ${store.title} · tagtopics`;
+  const names = new Set([title ? title.innerText.trim() : "", store.title, "tagtopics"]);
+  document.title = [...names].filter(Boolean).join(" · ");
   if (!first) {
     main.focus({ preventScroll: true });
     backToPlace(now);

@@ -1,0 +1,55 @@
+"""Sentences on the first pages and in guides that a reader would check, against their source."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tagtopics as tt
+
+ROOT = Path(__file__).parents[1]
+
+
+def flat(name: str) -> str:
+    """Return the text of a page in one line."""
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+def test_a_figure_of_speed_names_its_preset() -> None:
+    page = flat("README.md")
+    place = page.index("86 times")
+    assert 'LDA(preset="fast")' in page[place - 150 : place]
+    assert "This preset is not the default" in page[place : place + 500]
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("README.md", "The topics of `TTM` are those of LDA"),
+        ("paper.md", "By default the topics are those of LDA"),
+    ],
+)
+def test_first_pages_say_whose_topics_they_are(name: str, sentence: str) -> None:
+    assert sentence in flat(name)
+
+
+def test_transform_says_what_predicts_words() -> None:
+    assert "To predict words, call `predict_words`" in " ".join((tt.TTM.transform.__doc__ or "").split())
+
+
+def test_the_guide_has_the_figures_of_the_record_about_gadarian() -> None:
+    record = json.loads((ROOT / "reproduction/records/analysis/gadarian.json").read_text(encoding="utf-8"))
+    page, clear, n = flat("docs/guides/effects.md"), record["clear"], record["intervals"]
+    assert f"{clear['theirs']} of {n} intervals of the structural model" in page
+    assert f"and {clear['ours']} of ours" in page
+    topic = next(row for row in record["rows"] if row["their_words"][0] == "immigration")
+    ours, theirs = ([round(100 * value) for value in topic[name]] for name in ("ours", "theirs"))
+    assert f"effect of {theirs[0]} points and `effects` {ours[0]} ({ours[1]} to {ours[2]})" in page
+
+
+def test_make_help_names_what_is_for_users() -> None:
+    shown = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in ("demo", "test", "package", "docs", "reproduce"):
+        assert f'@echo "make {target} ' in shown
