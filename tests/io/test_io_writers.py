@@ -42,7 +42,7 @@ KNOWN = {
     "bp/checkpoint.py": {"save_file"},
     "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir"},
     "analysis/audit/changes.py": {"write_bytes"},
-    "analysis/audit/rewrite.py": {"GzipFile", "open", "save_npz", "copy", "copytree"},
+    "analysis/audit/rewrite.py": {"GzipFile", "open", "copytree"},
     "analysis/plots.py": {"savefig"},
     "explore/record/export.py": {"open", "write_text"},
     "scale/format.py": {"write_text"},
