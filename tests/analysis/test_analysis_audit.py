@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.analysis.audit.changes import KINDS, Change, apply_changes
@@ -33,7 +32,7 @@ def test_findings_are_sorted_and_complete(papers: tuple[tt.Corpus, Any]) -> None
             assert 0.05 <= finding.score <= 1
             assert finding.tag in corpus.tag_names
             assert (finding.document is not None) == (kind in ("doubtful", "missing", "implied"))
-            assert (finding.other is not None) == (kind in ("duplicate", "inseparable", "implied"))
+            assert (finding.other is not None) == (kind in ("duplicate", "implied"))
             if finding.row is not None:
                 assert corpus.ids[finding.row] == finding.document
                 has = finding.tag in corpus.tags_of(finding.row)
@@ -80,43 +79,6 @@ def test_other_documents_get_a_recommender_of_their_own(papers: tuple[tt.Corpus,
     assert {f.kind for f in tt.audit(untrained, corpus)} == {f.kind for f in tt.audit(model, corpus)}
 
 
-def test_useless_tags_are_found() -> None:
-    corpus = tt.make_tagged_corpus(n_docs=200, n_words=150, n_groups=0, n_topics=6, n_tags=6, seed=1).corpus
-    generator = np.random.default_rng(0)
-    chance = generator.random((200, 1)) < 0.2
-    twin = generator.random((200, 1)) < 0.1
-    none = np.zeros((200, 1), dtype=bool)
-    tags = np.hstack([corpus.tags.toarray(), chance, np.ones_like(chance), twin, twin, none]).astype(np.int8)
-    names = (*corpus.tag_names, "chance", "all", "twin", "other twin", "none")
-    corpus = replace(corpus, tags=sp.csr_array(tags), tag_names=names)
-    found = tt.audit(tt.TTM(6, random_state=0, max_iter=20).fit(corpus), corpus)
-    dead = {f.tag: f.score for f in found if f.kind == "dead"}
-    assert dead["none"] == 1
-    assert max(score for tag, score in dead.items() if tag != "none") < 1
-    assert {"chance", "twin"} & set(dead)
-    assert not set(dead) & set(corpus.tag_names[:6])
-    broad = [f for f in found if f.kind == "broad"]
-    assert broad[0].tag == "all"
-    assert broad[0].score > 0.95
-    (pair,) = [f for f in found if f.kind == "inseparable"]
-    assert (pair.tag, pair.other) == ("twin", "other twin")
-    assert pair.score == pytest.approx((twin.sum() + 1) / (twin.sum() + 2))
-
-
-def test_a_tag_whose_name_is_in_its_texts_is_not_without_telling_words() -> None:
-    plain = tt.make_tagged_corpus(n_docs=200, n_words=150, n_groups=0, n_topics=6, n_tags=6, seed=1).corpus
-    texts = [" ".join(np.repeat(plain.vocabulary, row)) for row in plain.counts.toarray()]
-    lists = [list(plain.tags_of(row)) for row in range(200)]
-    for row in np.random.default_rng(0).permutation(200)[:12]:
-        lists[row] += ["Computer crime", "Anything else"]
-        texts[row] += " crimes with computers"
-    corpus = tt.read_corpus(texts, tags=lists)
-    model = tt.TTM(6, random_state=0, max_iter=20).fit(corpus)
-    dead = {f.tag: f.score for f in tt.audit(model, corpus, kinds=["dead"])}
-    assert "Computer crime" not in dead
-    assert 0 < max(dead.values(), default=0.5) < 1
-
-
 def test_names_of_a_thesaurus_are_evidence() -> None:
     """Tags that are numbers, with names in a thesaurus, are judged as tags that are names."""
     docstrings = tt.load_dataset("docstrings")
@@ -129,7 +91,7 @@ def test_names_of_a_thesaurus_are_evidence() -> None:
     numbered = tt.with_thesaurus(replace(named, tag_names=ids), dict(zip(ids, names, strict=True)))
     assert kept.any()
     model = tt.TTM(10, random_state=0, max_iter=20).fit_topics(plain)
-    kinds = ["doubtful", "missing", "dead", "inseparable"]
+    kinds = ["doubtful", "missing", "duplicate"]
     found = [
         [(f.kind, f.row, f.score) for f in tt.audit(model, corpus, kinds=kinds)]
         for corpus in (named, numbered)
@@ -167,6 +129,6 @@ def test_odd_collections(lists: list[list[str]]) -> None:
 
 def test_mistakes_are_told(papers: tuple[tt.Corpus, Any]) -> None:
     corpus, model = papers
-    for wrong in ({"kinds": ["strange"]}, {"kinds": "dead"}, {"min_score": 2.0}, {"n_words": -1}):
+    for wrong in ({"kinds": ["strange"]}, {"kinds": "missing"}, {"min_score": 2.0}, {"n_words": -1}):
         with pytest.raises(InputError):
             tt.audit(model, corpus, **wrong)

@@ -95,7 +95,7 @@ def test_a_file_of_changes_is_read_back(tmp_path: Path) -> None:
     findings = [
         Finding("doubtful", 'a "quoted", tag', 0.9, "one", 0, words=("x", "y")),
         Finding("duplicate", "b", 0.4, other="B"),
-        Finding("broad", "c", 1.0),
+        Finding("single", "c", 1.0),
     ]
     path = write_changes(findings, tmp_path / "c.csv")
     assert read_changes(path) == ([], 3)
@@ -180,14 +180,10 @@ def test_parquet_keeps_other_columns_and_types(tmp_path: Path) -> None:
     assert tags_in(tt.read_corpus(tmp_path / "o.parquet")) == AFTER
 
 
-def test_matrix_folders_keep_other_files(tmp_path: Path) -> None:
-    corpus = tt.read_corpus(rows())
-    tt.write_matrix_folder(corpus, tmp_path / "c")
-    (tmp_path / "c" / "README.md").write_text("mine")
-    rewrite(tmp_path / "c", tmp_path / "o", CHANGES)
-    assert tags_in(tt.read_corpus(tmp_path / "o")) == AFTER
-    for name in ("words.npz", "vocab.txt", "ids.txt", "README.md"):
-        assert (tmp_path / "o" / name).read_bytes() == (tmp_path / "c" / name).read_bytes()
+def test_a_matrix_folder_is_refused(tmp_path: Path) -> None:
+    tt.write_matrix_folder(tt.read_corpus(rows()), tmp_path / "c")
+    with pytest.raises(InputError, match=r"can be applied to jsonl, csv, .*, not to folder"):
+        rewrite(tmp_path / "c", tmp_path / "o", CHANGES)
 
 
 def test_kinds_go_to_their_columns(tmp_path: Path) -> None:

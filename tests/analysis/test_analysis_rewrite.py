@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import scipy.sparse as sp
 
-import tagtopics as tt
 from tagtopics.analysis.audit import rewrite as module
 from tagtopics.analysis.audit.changes import Change
 from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
@@ -39,14 +37,10 @@ def write_source(path: Path) -> Path:
         pl = pytest.importorskip("polars")
         described = {"source": "British Library", "licence": "CC0 é"}
         pl.DataFrame(ROWS).write_parquet(path, metadata=described)
-    else:
-        corpus = tt.read_corpus([row | {"text": row["title"]} for row in ROWS])
-        tt.write_matrix_folder(corpus, path)
     return path
 
 
-KINDS = ("c.jsonl", "c.csv", "c.parquet", "c")
-FILES = KINDS[:3]
+FILES = ("c.jsonl", "c.csv", "c.parquet")
 
 
 # ------------------------------------------------------------------------------------------------ dialects
@@ -185,16 +179,7 @@ def test_a_wrong_parquet_file_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == ["c.parquet"]
 
 
-def test_a_wrong_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = write_source(tmp_path / "c")
-    save = sp.save_npz
-    monkeypatch.setattr(sp, "save_npz", lambda file, tags: save(file, tags[::-1]))
-    with pytest.raises(InputError, match="would not be read back; nothing was written"):
-        rewrite(source, tmp_path / "o", MERGE)
-    assert [path.name for path in tmp_path.iterdir()] == ["c"]
-
-
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", FILES)
 def test_what_is_right_is_written(tmp_path: Path, name: str) -> None:
     """Missing values and NaN, which differs from itself, are no difference."""
     assert rewrite(write_source(tmp_path / name), tmp_path / f"o{name}", MERGE) == 2
@@ -244,17 +229,6 @@ def test_permissions_are_kept(tmp_path: Path, name: str) -> None:
             out.chmod(of_older)
         rewrite(source, out, MERGE, overwrite=True)
         assert mode(out) == expected
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
-def test_permissions_of_folders_are_kept(tmp_path: Path) -> None:
-    source, out = write_source(tmp_path / "c"), tmp_path / "o"
-    for place in source.iterdir():
-        place.chmod(0o640 if place.name.startswith("tags") else 0o600)
-    source.chmod(0o750)
-    rewrite(source, out, MERGE)
-    assert mode(out) == 0o750
-    assert {p.name: mode(p) for p in out.iterdir()} == {p.name: mode(p) for p in source.iterdir()}
 
 
 def test_parquet_keeps_the_metadata_of_the_file(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ FINDINGS = [
     Finding("doubtful", "author:a1", 0.4, "text 1", 1),
     Finding("missing", 'place:"new", =SUM(1)\n', 0.7, "text 2", 2, words=("salt",)),
     Finding("duplicate", "place:sea", 0.6, other="place:garden"),
-    Finding("dead", HOSTILE[0], 0.2),
+    Finding("single", HOSTILE[0], 0.2),
     Finding("implied", "place:garden", 0.8, "text 0", 0, other="place:sea"),
     Finding("single", "place:sea", 0.5),
 ]
@@ -111,7 +111,7 @@ def test_answers_are_kept_and_taken_back(watched: Watched) -> None:
 @pytest.mark.parametrize("scheme", ["dark", "light"])
 def test_page_is_accessible(browser: Any, address: str, scheme: str) -> None:
     watched = Watched(browser, address, color_scheme=scheme)
-    for kind in ("doubtful", "missing", "duplicate", "dead", "implied", "single"):
+    for kind in ("doubtful", "missing", "duplicate", "implied", "single"):
         page = opened(watched, f"#/audit?kind={kind}")
         page.click(".audit-findings [data-answer=yes]")
         assert watched.problems() == [], kind
@@ -161,9 +161,9 @@ def test_findings_count_towards_the_size(data: TopicData) -> None:
         (b"[]", "object"),
         (b'{"findings": 3}', "array"),
         (b'{"findings": [{"kind": "odd"}]}', "kind"),
-        (b'{"findings": [{"kind": "dead", "change": "drop", "tag": "", "score": 0}]}', "tag"),
-        (b'{"findings": [{"kind": "dead", "change": "drop", "tag": "a", "score": 2}]}', "score"),
-        (b'{"findings": [{"kind": "dead", "change": "drop", "tag": "a", "score": NaN}]}', "JSON|score"),
+        (b'{"findings": [{"kind": "single", "change": "drop", "tag": "", "score": 0}]}', "tag"),
+        (b'{"findings": [{"kind": "single", "change": "drop", "tag": "a", "score": 2}]}', "score"),
+        (b'{"findings": [{"kind": "single", "change": "drop", "tag": "a", "score": NaN}]}', "JSON|score"),
         (b"\xff\xfe", "JSON"),
     ],
 )

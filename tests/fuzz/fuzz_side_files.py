@@ -34,7 +34,7 @@ _FINDINGS = {
     "findings": [
         {"kind": "doubtful", "change": "remove", "tag": "a", "score": 0.9, "document": "doc 0", "row": 0},
         {"kind": "duplicate", "change": "merge", "tag": "t1", "other": "t2", "score": 0.5, "words": ["zeta"]},
-        {"kind": "broad", "change": "drop", "tag": "b; c", "score": 1.0, "documents": ["doc 1", "doc 2"]},
+        {"kind": "single", "change": "drop", "tag": "b; c", "score": 1.0, "documents": ["doc 1", "doc 2"]},
     ]
 }
 

@@ -189,7 +189,7 @@ def _replay(
 
 def journal_of(curation: str | None, guided: Sequence[str] | None) -> Curation | None:
     """Return the journal that the options of `fit` describe; None if there are none."""
-    from tagtopics.curation.journal import Curation
+    from tagtopics.curation.journal import Curation, curation_of
 
     journal = Curation() if curation is None else curation_of(load(curation))
     if curation is not None and not guides(journal):

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import ndtr
 
 from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.analysis.audit.changes import KINDS, Change, Finding
 from tagtopics.analysis.audit.duplicates import Scored, duplicate_tags
-from tagtopics.analysis.audit.names import NameWords, differ_in_words, name_words, namesakes
+from tagtopics.analysis.audit.names import NameWords, name_words, namesakes
 from tagtopics.analysis.audit.taggings import Taggings, collect_taggings, doubtful_taggings, missing_taggings
 from tagtopics.analysis.audit.usage import implied_tags, single_tags
 from tagtopics.analysis.records import OnProgress
@@ -26,8 +25,6 @@ from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import align_words
 from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 
-_WIDE = 0.2  # share of the documents that a tag must have to be called broad
-_FEWEST = 3  # documents that a tag must have to be judged
 _MOST_COMPARED = 200  # documents of a tag that are compared with a document
 _DOCUMENTS = 3  # documents named with a finding
 _RARELY = 0.01  # tags are persons if fewer of their names are in the texts, and most have several words
@@ -72,18 +69,15 @@ def audit(
     names = name_words(corpus, _names_of(model, corpus))
     search: dict[str, Callable[[], Scored]] = {
         "duplicate": lambda: duplicate_tags(corpus, names),
-        "broad": lambda: _broad_tags(corpus, doc_topic),
-        "inseparable": lambda: _inseparable_tags(corpus, names),
         "implied": lambda: implied_tags(corpus),
         "single": lambda: single_tags(corpus),
     }
-    if {"doubtful", "missing", "dead"} & set(kinds):
+    if {"doubtful", "missing"} & set(kinds):
         recommender = _recommender_for(model, corpus, counts, doc_topic)
         if recommender is not None:
             taggings = collect_taggings(corpus, recommender, counts, doc_topic, names, on_progress)
             search["doubtful"] = lambda: _doubtful_tags(taggings, names)
             search["missing"] = lambda: missing_taggings(taggings)
-            search["dead"] = lambda: _dead_tags(corpus, taggings, names)
     reasons = _Reasons(corpus)
     found: list[Finding] = []
     for kind in KINDS:
@@ -186,77 +180,6 @@ def _doubtful_tags(taggings: Taggings, names: NameWords) -> Scored:
     scores = found.scores * np.maximum(namesakes(names), _NO_NAMESAKE)[found.tags]
     order = np.argsort(-scores, kind="stable")
     return Scored(found.tags[order], scores[order], docs=found.docs[order])
-
-
-# -------------------------------------------------------------------------------------------- useless tags
-
-
-def _dead_tags(corpus: Corpus, taggings: Taggings, names: NameWords) -> Scored:
-    """Return tags with how often a tag on n random documents is predicted as well, times n / (n + 1).
-
-    Each document of a tag has a place among the random taggings, by the score of the regression without it,
-    and a tag on random documents has places around one half. Left out are tags on one or two documents, and
-    those whose name is in the text of one of their documents; a tag on no document gets 1.
-    """
-    n_docs = np.bincount(corpus.tags.indices, minlength=corpus.n_tags)
-    scores = np.where(n_docs == 0, 1.0, 0.0)
-    shown, random = taggings.carried & (taggings.n_others > 0), taggings.random
-    if shown.any() and random.any():
-        # (1) the predicted score of a tagging in units of the share of documents with the tag
-        lift = taggings.signals[:, 1] / np.exp(taggings.signals[:, 3])
-        # (2) its place among those of random taggings, the middle of equal ones
-        reference = np.sort(lift[random])
-        sides = (np.searchsorted(reference, lift[shown], side) for side in ("left", "right"))
-        places = sum(sides) / (2.0 * len(reference))
-        # (3) how far the mean place of a tag is above one half, in standard deviations
-        n = np.bincount(taggings.tags[shown], minlength=corpus.n_tags)
-        sums = np.bincount(taggings.tags[shown], weights=places, minlength=corpus.n_tags)
-        judged = n >= _FEWEST
-        z = (sums[judged] / n[judged] - 0.5) * np.sqrt(12.0 * n[judged])
-        scores[judged] = np.minimum(2 * ndtr(-z), 1.0) * n[judged] / (n[judged] + 1)
-        scores[taggings.tags[taggings.carried & taggings.named]] = 0.0
-    return _sort_by_score(scores)
-
-
-def _broad_tags(corpus: Corpus, doc_topic: Float32) -> Scored:
-    """Return tags with their share of the documents, times the overlap of their topics with those of all.
-
-    Tags on less than a fifth of the documents are left out; `doc_topic` has the topic proportions (D, K).
-    """
-    n_docs = np.bincount(corpus.tags.indices, minlength=corpus.n_tags)
-    tags = sp.csr_array(corpus.tags, dtype=np.float64)
-    theta = doc_topic.astype(np.float64)
-    profiles = np.asarray(tags.T @ theta) / np.maximum(n_docs, 1)[:, np.newaxis]
-    overlap = np.minimum(profiles, theta.mean(0)).sum(1)
-    scores = n_docs / corpus.n_docs * np.minimum(overlap, 1.0)
-    return _sort_by_score(np.where(n_docs >= max(_WIDE * corpus.n_docs, _FEWEST), scores, 0.0))
-
-
-def _inseparable_tags(corpus: Corpus, names: NameWords) -> Scored:
-    """Return pairs of tags on exactly the same documents, two or more, with (n + 1) / (n + 2).
-
-    Of several such tags, each is paired with the first one. Different headings are left out.
-    """
-    known = names.in_texts()
-    columns = sp.csc_array(corpus.tags)
-    columns.sort_indices()
-    first: dict[bytes, int] = {}
-    found = []
-    for tag in range(corpus.n_tags):
-        rows = columns.indices[columns.indptr[tag] : columns.indptr[tag + 1]]
-        kept = first.setdefault(rows.astype(np.int64).tobytes(), tag)
-        different = differ_in_words(names.names[kept], names.names[tag], known)
-        if kept != tag and len(rows) > 1 and not different:
-            found.append((kept, (len(rows) + 1) / (len(rows) + 2), tag))
-    tags, scores, others = np.array(sorted(found, key=lambda pair: -pair[1])).reshape(-1, 3).T
-    return Scored(tags.astype(np.int64), scores, others.astype(np.int64))
-
-
-def _sort_by_score(scores: Float64) -> Scored:
-    """Return the tags with a score above 0."""
-    order = np.argsort(-scores, kind="stable")
-    order = order[scores[order] > 0]
-    return Scored(order, scores[order])
 
 
 # ------------------------------------------------------------------------------------------------- reasons

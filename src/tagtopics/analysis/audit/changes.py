@@ -25,9 +25,6 @@ CHANGES = {
     "doubtful": "remove",
     "missing": "add",
     "duplicate": "merge",
-    "dead": "drop",
-    "broad": "drop",
-    "inseparable": "merge",
     "implied": "add",
     "single": "drop",
 }
@@ -52,11 +49,8 @@ class Finding(Record):
         kind: one of `KINDS`.
         tag: the tag; of two tags, the one to keep.
         score: from 0 to 1, to sort findings of one kind; no probability. For `doubtful`, `missing` and
-            `duplicate`, changes with a higher score are more often right; for `dead`, how often a tag on
-            random documents has words as telling, less for few documents; for `broad`, the share of all
-            documents with the tag times the overlap of their topics with those of the collection; for
-            `inseparable`, (n + 1) / (n + 2) for n documents; for `implied`, (m + 1) / (n + 2) for m of n
-            documents; for `single`, the share of other tags among those of the document.
+            `duplicate`, changes with a higher score are more often right; for `implied`, (m + 1) / (n + 2)
+            for m of n documents; for `single`, the share of other tags among those of the document.
         document: the id of the document, None if the finding is about the whole collection.
         row: the row of the document in the corpus, None likewise.
         other: the other tag of two, None if there is one; for `implied`, the tag that implies this one.

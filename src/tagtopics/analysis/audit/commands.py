@@ -33,9 +33,6 @@ _TITLES = {
     "doubtful": "Doubtful tags: remove?",
     "missing": "Missing tags: add?",
     "duplicate": "Duplicate tags: merge?",
-    "dead": "Tags without telling words: drop?",
-    "broad": "Broad tags: drop?",
-    "inseparable": "Tags that only occur together: merge?",
     "implied": "Tags that another tag implies: add?",
     "single": "Tags on a single document: drop?",
 }
@@ -49,8 +46,8 @@ def audit_command(
     output: OutputOptions,
     kind: Annotated[
         list[str] | None,
-        option("doubtful, missing, duplicate, dead, broad, inseparable, implied or single; repeat for "
-               "several.", default="all", metavar="KIND"),
+        option("doubtful, missing, duplicate, implied or single; repeat for several.", default="all",
+               metavar="KIND"),
     ] = None,
     limit: LimitOption = 10,
     min_score: Annotated[
@@ -104,7 +101,7 @@ def apply_command(
     source: Annotated[
         str,
         argument("The collection: a table (.jsonl .csv .tsv .parquet), bookmarks (.json .html), a manifest "
-                 "of paperless-ngx, a folder of Markdown notes or a matrix folder.", "INPUT"),
+                 "of paperless-ngx or a folder of Markdown notes.", "INPUT"),
     ],
     columns: ColumnOptions,
     output: OutputOptions,

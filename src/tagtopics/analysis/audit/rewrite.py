@@ -1,4 +1,4 @@
-"""Applying changes to the file or folder that a collection came from, in its own format.
+"""Applying changes to the file or folder of notes that a collection came from, in its own format.
 
 Only the tags of changed documents are written anew. All other columns, the order of rows, quotes, line ends
 and the spelling of numbers stay as they are. The result is read back and compared with the source before it
@@ -13,7 +13,6 @@ import gzip
 import json
 import re
 import shutil
-import warnings
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -22,11 +21,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import scipy.sparse as sp
-
-from tagtopics.analysis.audit.changes import Change, apply_changes, edit_tags
+from tagtopics.analysis.audit.changes import Change, edit_tags
 from tagtopics.corpus.cells import STRONG, TagStyle, divider, list_in, name_of, read_tags
-from tagtopics.corpus.core import Corpus, FileOptions
+from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.registry import FORMATS, find_source, read_table, stream_table
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import (
@@ -37,14 +34,12 @@ from tagtopics.corpus.formats.text_files import (
     open_bytes,
     text_lines,
 )
-from tagtopics.corpus.read import read_corpus
-from tagtopics.corpus.write import write_names
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import InputError
 from tagtopics.files import atomic_file, atomic_folder, check_apart, check_target
 from tagtopics.readers.exports import json_members
 from tagtopics.readers.tagged import whole_text
 
-_TABLES = ("jsonl", "csv", "tsv", "parquet", "folder")
+_TABLES = ("jsonl", "csv", "tsv", "parquet")
 Cells = dict[str, dict[int, Any]]  # the new cells of each column of tags, by row
 
 _PART = 2**18  # characters of a file to compare at a time
@@ -109,8 +104,6 @@ def rewrite(
     if kind not in _TABLES and list(columns.kinds.items()) != [("tags", None)]:
         raise InputError(f"{path}: of {kind}, only the column 'tags' can be changed; leave --tags out")
     check_apart(out=out, input=path)
-    if kind == "folder":
-        return _rewrite_folder(path, check_target(out, "matrix folder", lambda _: False), changes)
     if is_vault := path.is_dir():
         target = check_target(out, "folder", lambda _: False)
     else:
@@ -351,36 +344,3 @@ def _check_tags(table: Table, wanted: Sequence[set[str]], columns: TagColumns) -
                 f"{table.where(row)}: {min(wrong)[:60]!r} would not be read back as one tag of this column; "
                 "rename it, or give the separator of tags"
             )
-
-
-# ------------------------------------------------------------------------------------------------- folders
-
-
-def _rewrite_folder(path: Path, target: Path, changes: Sequence[Change]) -> int:
-    corpus = _read_folder(path)
-    changed = apply_changes(corpus, changes)
-    with atomic_folder(target) as folder:
-        folder.chmod(0o700)  # until its files have their permissions
-        for place in sorted(path.iterdir()):
-            if place.is_file() and place.name not in ("tags.npz", "tags.txt"):
-                shutil.copy(place, folder / place.name)
-        if changed.n_tags:
-            sp.save_npz(folder / "tags.npz", changed.tags)
-            write_names(changed.tag_names, folder / "tags.txt")
-            for name in ("tags.npz", "tags.txt"):
-                like = path / name if (path / name).exists() else path / "words.npz"
-                shutil.copymode(like, folder / name)
-        if _n_changed(_read_folder(folder), changed):
-            raise InputError(f"{target}: the tags would not be read back; nothing was written")
-        shutil.copymode(path, folder)
-    return _n_changed(corpus, changed)
-
-
-def _read_folder(path: Path) -> Corpus:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)
-        return read_corpus(path, format="folder")
-
-
-def _n_changed(before: Corpus, after: Corpus) -> int:
-    return sum(set(before.tags_of(row)) != set(after.tags_of(row)) for row in range(before.n_docs))

@@ -17,7 +17,7 @@ class AuditFinding(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    kind: Literal["doubtful", "missing", "duplicate", "dead", "broad", "inseparable", "implied", "single"]
+    kind: Literal["doubtful", "missing", "duplicate", "implied", "single"]
     change: Literal["remove", "add", "merge", "drop"]
     tag: Annotated[str, Field(min_length=1)]
     score: Annotated[float, Field(ge=0, le=1)]

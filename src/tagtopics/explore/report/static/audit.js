@@ -5,9 +5,6 @@ const AUDIT_KINDS = {
   doubtful: ["Doubtful tags", "The document has the tag, but little else suggests it. The score orders the tags; it is no probability."],
   missing: ["Missing tags", "The document lacks a tag that similar documents have. The score orders them; it is no probability."],
   duplicate: ["Duplicate tags", "Two tags seem to mean the same. The score orders them; it is no probability."],
-  dead: ["Tags without telling words", "A high score: random documents have words as telling."],
-  broad: ["Broad tags", "The tag is on many documents of all topics. The score is no probability."],
-  inseparable: ["Tags that only occur together", "A high score: the next document with one is likely to have both."],
   implied: ["Tags that another tag implies", "A high score: the next document with the other tag is likely to have this one."],
   single: ["Tags on a single document", "A high score: the document has many other tags."],
 };
