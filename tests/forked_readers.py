@@ -27,11 +27,9 @@ from tagtopics.readers import sandbox as apart
 _READERS = (
     "tagtopics.subjects.thesaurus",
     "tagtopics.readers.workbooks",
-    "tagtopics.readers.mat",
     "tagtopics.readers.text_folders",
     "python_calamine",
     "pypdf",
-    "scipy.io",
     "rdflib.plugins.parsers.rdfxml",
     "rdflib.plugins.parsers.notation3",
     "rdflib.plugins.parsers.jsonld",

@@ -17,7 +17,6 @@ from tagtopics.corpus.formats import text_files
 from tagtopics.jit import threads
 from tagtopics.models.validation import check_parameters
 from tagtopics.readers import sandbox as apart
-from tagtopics.readers import svmlight
 from tagtopics.recommend.recommender import MOST_DOCS
 from tagtopics.scale.ingest import MAX_CANDIDATES
 from tagtopics.scale.writer import EXACT
@@ -62,7 +61,6 @@ def test_numbers_of_the_page_are_those_of_the_source() -> None:
         "`token_pattern`": [f"{patterns.MOST_CHARACTERS:,} characters"],
         "gzip": [f"{text_files.FREE_EXPANSION // 2**20} MiB", f"{text_files.MAX_EXPANSION} times"],
         "a line": [f"{text_files.LINE_LIMIT // 2**20} MiB"],
-        "words of SVMlight": [f"{svmlight.MAX_UNNAMED:,}"],
         "images": [f"{decode.MAX_PIXELS:,} pixels", f"at most {decode.MOST_WORKING_PIXELS:,}"],
         "documents that a recommender": [f"{MOST_DOCS:,}"],
         "tags of a document": [f"{MOST_TOGETHER:,}"],

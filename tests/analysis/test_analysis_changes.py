@@ -218,9 +218,9 @@ def test_existing_files_and_other_formats_are_refused(tmp_path: Path) -> None:
     assert (tmp_path / "o.jsonl").read_bytes() == source.read_bytes()
     with pytest.raises(InputError, match="separate paths"):
         rewrite(source, source, [], overwrite=True)
-    (tmp_path / "c.svm").write_text("1 1:1\n")
-    with pytest.raises(InputError, match="not to svmlight"):
-        rewrite(tmp_path / "c.svm", tmp_path / "o.svm", [])
+    (tmp_path / "c.mrc").write_text("1 1:1\n")
+    with pytest.raises(InputError, match="not to marc"):
+        rewrite(tmp_path / "c.mrc", tmp_path / "o.mrc", [])
 
 
 WORDS = st.text(max_size=4)

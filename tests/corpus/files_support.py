@@ -181,24 +181,6 @@ def csl() -> list[Any]:
     ]
 
 
-def crossref() -> list[Any]:
-    """Return the documents as Crossref answers them."""
-    return [
-        {
-            "DOI": f"10.1000/{row['id']}",
-            "title": [row["title"]],
-            "abstract": f"<jats:p>{row['abstract']}</jats:p>",
-            "author": [dict(zip(("given", "family"), name.split(), strict=True)) for name in row["author"]],
-            "subject": row["keyword"],
-            "container-title": [row["venue"]],
-            "issued": {"date-parts": [[int(part) for part in row["date"].split("-")]]},
-            "URL": row["url"],
-            "type": "journal-article",
-        }
-        for row in ROWS
-    ]
-
-
 def openalex() -> list[Any]:
     """Return the documents as OpenAlex answers them."""
     found = []
@@ -287,54 +269,6 @@ def _one_table(place: Path) -> Path:
         _frame().to_sql("papers", connection, index=False)
     connection.close()
     return place / "a.db"
-
-
-ZOTERO = """
-CREATE TABLE itemTypes (itemTypeID INTEGER PRIMARY KEY, typeName TEXT);
-CREATE TABLE items (itemID INTEGER PRIMARY KEY, itemTypeID INT, key TEXT);
-CREATE TABLE fields (fieldID INTEGER PRIMARY KEY, fieldName TEXT);
-CREATE TABLE itemDataValues (valueID INTEGER PRIMARY KEY, value TEXT);
-CREATE TABLE itemData (itemID INT, fieldID INT, valueID INT);
-CREATE TABLE creators (creatorID INTEGER PRIMARY KEY, firstName TEXT, lastName TEXT, fieldMode INT);
-CREATE TABLE itemCreators (itemID INT, creatorID INT, creatorTypeID INT, orderIndex INT);
-CREATE TABLE tags (tagID INTEGER PRIMARY KEY, name TEXT);
-CREATE TABLE itemTags (itemID INT, tagID INT, type INT);
-CREATE TABLE deletedItems (itemID INTEGER PRIMARY KEY);
-INSERT INTO itemTypes VALUES (1, 'journalArticle'), (2, 'note');
-INSERT INTO items VALUES (8, 2, 'NOTE'), (9, 1, 'GONE');
-INSERT INTO deletedItems VALUES (9);
-"""
-
-
-def _zotero(place: Path) -> Path:
-    with sqlite3.connect(place / "zotero.sqlite") as connection:
-        connection.executescript(ZOTERO)
-        names = {
-            "title": "title",
-            "abstract": "abstractNote",
-            "venue": "publicationTitle",
-            "date": "date",
-            "url": "url",
-        }
-        for at, name in enumerate(names.values()):
-            connection.execute("INSERT INTO fields VALUES (?, ?)", (at, name))
-        for item, row in enumerate(ROWS):
-            connection.execute("INSERT INTO items VALUES (?, 1, ?)", (item, row["id"]))
-            for at, name in enumerate(names):
-                value = f"{row['date']} {row['date']}" if name == "date" else row[name]
-                made = connection.execute("INSERT INTO itemDataValues (value) VALUES (?)", (value,)).lastrowid
-                connection.execute("INSERT INTO itemData VALUES (?, ?, ?)", (item, at, made))
-            for order, name in enumerate(row["author"]):
-                given, family = name.split()
-                made = connection.execute(
-                    "INSERT INTO creators (firstName, lastName) VALUES (?, ?)", (given, family)
-                ).lastrowid
-                connection.execute("INSERT INTO itemCreators VALUES (?, ?, 1, ?)", (item, made, order))
-            for word in row["keyword"]:
-                made = connection.execute("INSERT INTO tags (name) VALUES (?)", (word,)).lastrowid
-                connection.execute("INSERT INTO itemTags VALUES (?, ?, 0)", (item, made))
-    connection.close()
-    return place / "zotero.sqlite"
 
 
 def _pybtex(place: Path) -> Path:
@@ -459,35 +393,6 @@ def _marcxml(place: Path) -> Path:
     return place / "a.xml"
 
 
-def _dublin_core(place: Path) -> Path:
-    from xml.etree import ElementTree
-
-    oai, dc, group = (
-        "http://www.openarchives.org/OAI/2.0/",
-        "http://purl.org/dc/elements/1.1/",
-        "http://www.openarchives.org/OAI/2.0/oai_dc/",
-    )
-    root = ElementTree.Element(f"{{{oai}}}OAI-PMH")
-    for row in ROWS:
-        record = ElementTree.SubElement(root, f"{{{oai}}}record")
-        header = ElementTree.SubElement(record, f"{{{oai}}}header")
-        ElementTree.SubElement(header, f"{{{oai}}}identifier").text = row["id"]
-        inner = ElementTree.SubElement(ElementTree.SubElement(record, f"{{{oai}}}metadata"), f"{{{group}}}dc")
-        values = [
-            ("title", row["title"]),
-            ("description", row["abstract"]),
-            ("source", row["venue"]),
-            ("date", row["date"]),
-            ("identifier", row["url"]),
-            *(("creator", name) for name in row["author"]),
-            *(("subject", word) for word in row["keyword"]),
-        ]
-        for name, value in values:
-            ElementTree.SubElement(inner, f"{{{dc}}}{name}").text = value
-    ElementTree.ElementTree(root).write(place / "a.xml", encoding="utf-8", xml_declaration=True)
-    return place / "a.xml"
-
-
 def _folder(
     suffix: str, annif: str = "", metadata: bool = False, nested: bool = False
 ) -> Callable[[Path], Path]:
@@ -585,7 +490,6 @@ KINDS: dict[str, Kind] = {
     "Parquet of pandas": Kind(_pandas("a.parquet", "to_parquet"), FLAT, PLAIN, suffix=".parquet"),
     "SQLite, query": Kind(_sqlite, {**FLAT, "query": "SELECT * FROM papers"}, PLAIN, suffix=".sqlite"),
     "SQLite, one table": Kind(_one_table, FLAT, PLAIN, notice="'papers'", suffix=".db"),
-    "Zotero": Kind(_zotero, suffix=".sqlite"),
     "BibTeX of pybtex": Kind(_pybtex, suffix=".bib"),
     "BibTeX of bibtexparser": Kind(_bibtexparser),
     "BibTeX with LaTeX": Kind(_latex, titles=("Bread in the Oven", *TITLES[1:])),
@@ -593,10 +497,8 @@ KINDS: dict[str, Kind] = {
     "CSL-JSON": Kind(_json("a.json", rows=csl)),
     "OpenAlex": Kind(_json("a.json", lambda rows: {"meta": {}, "results": rows}, openalex)),
     "OpenAlex, JSON lines": Kind(_lines("a.jsonl", openalex), {"format": "openalex"}),
-    "Crossref": Kind(_json("a.json", lambda rows: {"status": "ok", "message": {"items": rows}}, crossref)),
     "MARC 21 of pymarc": Kind(_marc, suffix=".mrc"),
     "MARCXML of pymarc": Kind(_marcxml, suffix=".xml"),
-    "Dublin Core": Kind(_dublin_core),
     "folder of text": Kind(_folder(".txt"), {}, set(), STEMS, False, False),
     "folder of text in sub-folders": Kind(
         _folder(".txt", nested=True), {}, {"Ting Liu", "Zoë Müller"}, STEMS, False, False, "sub-folders"
@@ -611,13 +513,6 @@ KINDS: dict[str, Kind] = {
     "Annif, folder with .key": Kind(_folder(".txt", ".key"), {}, PLAIN, STEMS, False, False),
     "Annif, folder with .tsv": Kind(_folder(".txt", ".tsv"), {}, PLAIN, STEMS, False, False),
     "Annif, TSV": Kind(_text("a.tsv", _subjects), {}, URIS, **BARE),
-    "MALLET": Kind(
-        _text("a.mallet", lambda row: f"{row['id']} {row['venue']} {row['abstract']}"),
-        {"format": "mallet"},
-        {"Food", "City"},
-        **BARE,
-        suffix=".mallet",
-    ),
     "one text per line": Kind(
         _text("a.txt", lambda row: row["abstract"]), {}, set(), **BARE, notice="per line"
     ),

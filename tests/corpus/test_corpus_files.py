@@ -135,16 +135,6 @@ def test_rows_in_a_write_ahead_log_are_read(tmp_path: Path, locking: str) -> Non
         assert after == before
 
 
-def test_items_in_the_write_ahead_log_of_zotero_are_read(tmp_path: Path) -> None:
-    path = KINDS["Zotero"].write(tmp_path)
-    n = tt.read_corpus(path).n_docs
-    with closing(sqlite3.connect(path)) as writer:
-        writer.execute("PRAGMA journal_mode = WAL")
-        writer.execute("DELETE FROM items WHERE itemID = 0")
-        writer.commit()
-        assert tt.read_corpus(path).n_docs == n - 1
-
-
 def test_rows_that_are_not_committed_are_not_read(tmp_path: Path) -> None:
     """A large transaction writes to the file before it ends; a journal has what was there."""
     with closing(sqlite3.connect(tmp_path / "a.db")) as writer:

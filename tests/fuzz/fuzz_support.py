@@ -150,20 +150,7 @@ def seeds(place: Path) -> list[tuple[Path, dict[str, Any]]]:
     cells = ["id,text,tags", *(f'"{r["id"]}","{r["text"]}","{"; ".join(r["tags"])}"' for r in table)]
     (place / "c.csv").write_text("\n".join(cells) + "\n", encoding="utf-8")
     (place / "d.tsv").write_text("\n".join(c.replace('","', '"\t"').replace(",", "\t", 2) for c in cells))
-    (place / "f.svm").write_text("1,2 1:1 3:2\n2 2:1 # comment\n0 qid:3 4:5\n")
-    (place / "f.vocab").write_text("a\nb\nc\nd\ne\n")
-    (place / "h.arff").write_text(
-        "@relation 'x: -C 2'\n@attribute t1 {0,1}\n@attribute t2 {0,1}\n@attribute w1 numeric\n"
-        "@attribute w2 numeric\n@data\n{0 1,2 3}\n0,1,2,0\n{3 1}\n"
-    )
-    (place / "h.xml").write_text(
-        '<labels xmlns="http://mulan.sourceforge.net/labels"><label name="t1"/><label name="t2"/></labels>'
-    )
     tt.write_matrix_folder(corpus, place / "folder")
-    import scipy.io
-    import scipy.sparse as sp
-
-    scipy.io.savemat(place / "i_wd.mat", {"wd": sp.csc_matrix(np.eye(4))})
     import pyarrow
     import pyarrow.parquet
 
@@ -171,8 +158,7 @@ def seeds(place: Path) -> list[tuple[Path, dict[str, Any]]]:
     pyarrow.parquet.write_table(
         frame, place / "j.parquet"
     )  # polars must start in the child: it cannot be forked
-    files = [p for p in sorted(place.rglob("*")) if p.is_file() and not p.name.endswith("vocab")]
-    files += [place / "f.vocab"]
+    files = [p for p in sorted(place.rglob("*")) if p.is_file()]
     return [(file, {}) for file in files]
 
 
@@ -180,8 +166,7 @@ def read_target(path: Path, place: Path) -> Path:
     """Return what a user would name to have a file read: its folder, or the file it belongs to."""
     if path.parent.name == "folder":
         return path.parent
-    beside = {"f.vocab": "f.svm", "h.xml": "h.arff"}
-    return place / beside[path.name] if path.name in beside else path
+    return path
 
 
 def check_corpus(corpus: tt.Corpus) -> None:

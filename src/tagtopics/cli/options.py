@@ -138,7 +138,7 @@ class ColumnOptions:
     date: str | None = _input("Column of document dates.", "date, year", "COLUMN")
     url: str | None = _input("Column of web addresses or DOIs.", "url", "COLUMN")
     format: str | None = _input(
-        "csv, xlsx, bibtex, mallet ...; an unknown name lists all formats.", "from the file name", "NAME"
+        "csv, xlsx, bibtex ...; an unknown name lists all formats.", "from the file name", "NAME"
     )
     delimiter: str | None = _input("Separator between values of a line.", "detected", "CHAR")
     encoding: str | None = _input("Encoding of text files.", "detected", "NAME")

@@ -76,7 +76,7 @@ def read_corpus(
         tag_separator: what divides the tags of one string. The default is `;` and `|` if either occurs in
             the column, else `,`.
         format: the format of the file, such as csv, xlsx or bibtex; None to tell it from its name and, for
-            JSON and XML, from its content.
+            JSON, from its content.
         delimiter: what divides the values of a line of CSV; None to find out.
         encoding: of text files, such as cp1252; None for UTF-8, UTF-16 or Windows-1252, whichever fits.
         query: the SQL query whose rows are the documents of an SQLite database; None for the only table.

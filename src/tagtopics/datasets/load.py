@@ -11,6 +11,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.formats.matrix_folder import DAMAGE, npz_array, open_npz
 from tagtopics.corpus.text import clean_name
 from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, is_cached, read_registry
+from tagtopics.datasets.upstream import read_mat, read_mulan
 from tagtopics.errors import InputError
 from tagtopics.files import read_regular
 
@@ -92,7 +93,8 @@ def list_datasets() -> list[DatasetRow]:
 
 def build_dataset(entry: DatasetEntry, folder: Path) -> Corpus:
     """Build a registered corpus from its files in a folder, and check it; with its official split, if any."""
-    corpus = read_corpus(folder / entry.file("counts").name, format=entry.format)
+    paths = {file.role: folder / file.name for file in entry.files}
+    corpus = read_mat(paths) if entry.format == "mat" else read_mulan(paths)
     entry.check(corpus)
     if entry.n_train is None:
         return corpus

@@ -24,7 +24,7 @@ class _Record(BaseModel):
 class RemoteFile(_Record):
     """One file of a data set."""
 
-    role: str  # counts (the file to read, which leads to all other files), tags, vocabulary, tag_names
+    role: str  # counts, tags, vocabulary or tag_names
     name: str  # in the cache
     address: str  # it names a commit, so its content cannot change
     size: int  # bytes
@@ -58,7 +58,7 @@ class DatasetEntry(_Record):
         source: the public repository it comes from.
         licence: what is known of it.
         note: known flaws and differences from the paper; may be empty.
-        format: format for `read_corpus`, mat or mulan.
+        format: how to read the files, mat or mulan; see `upstream`.
         files: what to download.
         expected: exact statistics of the corpus.
         paper: the row of the paper's Table II, under the names of `Corpus.statistics`.

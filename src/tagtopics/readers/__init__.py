@@ -1,4 +1,4 @@
-"""Readers of workbooks, databases, text folders, bibliographies, library records, matrices, bookmarks, notes.
+"""Readers of workbooks, databases, text folders, bibliographies, library records, bookmarks, notes.
 
 Importing this package registers them.
 """
@@ -6,31 +6,20 @@ Importing this package registers them.
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 from tagtopics.corpus.formats.registry import BY_CONTENT, Format, register
 from tagtopics.readers.bibliography import read_bibtex, read_ris
 from tagtopics.readers.bookmarks import find_bookmarks
 from tagtopics.readers.exports import find_karakeep, find_linkwarden, find_paperless, write_paperless
 from tagtopics.readers.json_files import WORKS, json_kind, read_json_table, read_works
-from tagtopics.readers.library_records import read_dublin_core, read_marc, read_marcxml, xml_kind
-from tagtopics.readers.line_files import is_annif, read_annif, read_lines, read_mallet
-from tagtopics.readers.mat import read_mat
-from tagtopics.readers.mulan import read_mulan
+from tagtopics.readers.library_records import read_marc, read_marcxml
+from tagtopics.readers.line_files import is_annif, read_annif, read_lines
 from tagtopics.readers.sandbox import sandboxed
-from tagtopics.readers.svmlight import read_svmlight
 from tagtopics.readers.tagged import read_tagged, write_tagged
 from tagtopics.readers.text_folders import holds_texts, read_text_folder
 from tagtopics.readers.vault import find_note, is_vault, read_vault
 
 _TEXT = ("encoding",)
-
-
-def _is_annif(path: Path) -> bool:
-    name = path.name.lower().removesuffix(".gz")
-    return path.is_file() and name.endswith((".tsv", ".tab")) and is_annif(path)
-
-
 _BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _read_workbook = sandboxed("tagtopics.readers.workbooks:read_workbook", "a workbook")
 register("xlsx", Format(table=_read_workbook, suffixes=_BOOKS))
@@ -39,21 +28,15 @@ register("texts", Format(table=read_text_folder, options=_TEXT, holds=holds_text
 _DATABASES = (".sqlite", ".sqlite3", ".db")
 _read_sqlite = sandboxed("tagtopics.readers.sqlite_files:read_sqlite", "SQLite")
 register("sqlite", Format(table=_read_sqlite, suffixes=_DATABASES, options=("query",)))
-register("zotero", Format(table=sandboxed("tagtopics.readers.sqlite_files:read_zotero", "SQLite")))
 register("json", Format(table=read_json_table))
 register("bibtex", Format(table=read_bibtex, suffixes=(".bib", ".bibtex"), options=_TEXT))
 register("ris", Format(table=read_ris, suffixes=(".ris",), options=_TEXT))
 for name, make in WORKS.items():
     register(name, Format(table=partial(read_works, make)))
 register("marc", Format(table=read_marc, suffixes=(".mrc", ".marc")))
-register("marcxml", Format(table=read_marcxml))
-register("dublincore", Format(table=read_dublin_core))
+register("marcxml", Format(table=read_marcxml, suffixes=(".xml",)))
 register("lines", Format(table=read_lines, suffixes=(".txt",), options=_TEXT))
-register("mallet", Format(table=read_mallet, options=_TEXT))
-register("annif", Format(table=read_annif, suffixes=(".tsv", ".tab"), options=_TEXT, holds=_is_annif))
-register("mulan", Format(documents=read_mulan, suffixes=(".arff",)))
-register("mat", Format(documents=read_mat, suffixes=(".mat",)))
-register("svmlight", Format(documents=read_svmlight, suffixes=(".svm", ".svmlight", ".libsvm")))
+register("annif", Format(table=read_annif, suffixes=(".tsv", ".tab"), options=_TEXT, holds=is_annif))
 for name, find, suffixes in (
     ("karakeep", find_karakeep, ()),
     ("linkwarden", find_linkwarden, ()),
@@ -66,4 +49,3 @@ for name, find, suffixes in (
 _write_note = partial(write_tagged, find_note)
 register("vault", Format(table=read_vault, options=_TEXT, holds=is_vault, write_tags=_write_note))
 BY_CONTENT[".json"] = json_kind
-BY_CONTENT[".xml"] = xml_kind

@@ -25,7 +25,6 @@ _COMMAND = re.compile(
     r"""\{?\\(?:["'`^~=.]\s*(?:\{[^{}]*\}|\\?[a-zA-Z])"""  # an accent over one letter
     r"""|[a-zA-Z]+\s*(?:\{[^{}]*\}|\\?[a-zA-Z](?![a-zA-Z]))?)\}?"""
 )
-_FORMATTED = re.compile(r"\{?\\(?:emph|text(?:bf|it|rm|sc|sf|tt)|mbox)\{([^{}\\$%&#_^~`'-]*)\}\}?")
 _BARE = str.maketrans({"{": None, "}": None, "$": None, "~": " "})
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _KEYWORDS = re.compile(r"\s*[;,]\s*")
@@ -188,25 +187,17 @@ def plain_latex(value: str) -> str:
 @lru_cache(maxsize=10_000)
 def _command_to_text(command: str) -> str:
     """Return the text of one command with its argument; whole texts would take too long."""
-    from pylatexenc.latexwalker import LatexWalker
-
-    if match := _FORMATTED.fullmatch(command):
-        return match[1]
-    converter, context = _converter()
     try:
-        walker = LatexWalker(command, latex_context=context, tolerant_parsing=True)
-        return str(converter.nodelist_to_text(walker.get_latex_nodes()[0]))
+        return str(_converter().latex_to_text(command, tolerant_parsing=True))
     except Exception:  # hostile or broken LaTeX stays as it is
         return command
 
 
 @cache
-def _converter() -> tuple[Any, Any]:
-    """Return the converter of LaTeX and the commands it knows: both take longer to make than to use."""
+def _converter() -> Any:
     from pylatexenc.latex2text import LatexNodes2Text
-    from pylatexenc.latexwalker import get_default_latex_context_db
 
-    return LatexNodes2Text(math_mode="text"), get_default_latex_context_db()
+    return LatexNodes2Text(math_mode="text")
 
 
 # ----------------------------------------------------------------------------------------------- RIS

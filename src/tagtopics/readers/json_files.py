@@ -1,6 +1,6 @@
-"""Files of one JSON value: arrays of objects, CSL-JSON, and answers of OpenAlex and Crossref.
+"""Files of one JSON value: arrays of objects, CSL-JSON, and answers of OpenAlex.
 
-OpenAlex and Crossref also come as JSON lines, one work per line.
+Works of OpenAlex also come as JSON lines.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import html
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,25 +29,21 @@ from tagtopics.readers.exports import export_kind
 
 _LISTS = ("items", "results", "records", "documents", "docs", "data", "rows", "works")
 _MARKUP = re.compile(r"<[^<>]{1,200}>")
-_MOST_POSITIONS = 100_000
 
 
 def json_kind(path: Path) -> str:
-    """Return the format of a `.json` file: JSON lines, an array of objects, or a bibliography."""
-    lines = (line for _, line in text_lines(path))
-    first = next((line for line in lines if line.strip()), "")
-    second = next((line for line in lines if line.strip()), "")
-    if first.lstrip().startswith("{") and _is_json(first) and (not second or second.lstrip().startswith("{")):
-        value = json.loads(first)
-        if not second and (exported := export_kind(value)):
-            return exported
-        return _kind_of_row(_rows_of(value)[0]) if not second and _rows_of(value) else "jsonl"
+    """Return the format of a `.json` file: JSON lines, an array of objects, an export, or a bibliography."""
+    lines = (line for _, line in text_lines(path) if line.strip())
+    first, second = next(lines, "").lstrip(), next(lines, "").lstrip()
+    if first.startswith("{") and first.rstrip().endswith("}") and second.startswith("{"):
+        return "jsonl"
     try:
         value = _parsed(path)
     except InputError:
-        return "json" if first.lstrip().startswith("[") else "jsonl"
+        return "json" if first.startswith("[") else "jsonl"
     rows = _rows_of(value)
-    return export_kind(value) or (_kind_of_row(rows[0]) if rows else "json")
+    plain = "jsonl" if isinstance(value, Mapping) and not second else "json"
+    return export_kind(value) or (_kind_of_row(rows[0]) if rows else plain)
 
 
 def read_json_table(path: Path, options: FileOptions) -> Table:
@@ -65,14 +60,9 @@ def read_json_table(path: Path, options: FileOptions) -> Table:
 def read_works(make: Callable[[Mapping[str, Any]], Record], path: Path, options: FileOptions) -> Table:
     """Read works: an answer of an API, an array of works, or one work per line; `make` is one of `WORKS`."""
     rows = _rows_of(_parsed(path))
-    if rows is None:
-        raise InputError(f"{path}: expected a list of works")
-    records = []
-    for row, value in enumerate(rows):
-        if not isinstance(value, Mapping):
-            raise InputError(f"{path}, record {row}: expected an object, got {type(value).__name__}")
-        records.append(make(value))
-    return table_of_records(str(path), records)
+    if rows is None or not all(isinstance(row, Mapping) for row in rows):
+        raise InputError(f"{path}: expected a list of works, each an object")
+    return table_of_records(str(path), [make(row) for row in rows])
 
 
 def _parsed(path: Path) -> Any:
@@ -95,26 +85,13 @@ def _parsed(path: Path) -> Any:
     return values
 
 
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def _rows_of(value: Any) -> Any:
     """Return the list of documents in a JSON value; None if there is none."""
     if isinstance(value, list):
         return value
     if isinstance(value, Mapping):
-        inner = value.get("message")
-        if isinstance(inner, Mapping):  # of Crossref
-            return _rows_of(inner) or [inner]
         found = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), None)
-        if found is None and (_kind_of_row(value) != "json"):
-            return [value]
-        return found
+        return [value] if found is None and _kind_of_row(value) != "json" else found
     return None
 
 
@@ -123,8 +100,6 @@ def _kind_of_row(row: Any) -> str:
         return "json"
     if str(row.get("id", "")).startswith("https://openalex.org/"):
         return "openalex"
-    if "DOI" in row and isinstance(row.get("title"), list):
-        return "crossref"
     authors = row.get("author") if isinstance(row.get("author"), list) else ()
     cited = isinstance(row.get("issued"), Mapping) or any(
         isinstance(author, Mapping) and "family" in author for author in authors or ()
@@ -142,7 +117,7 @@ def _given_family(value: Any) -> str:
 
 
 def _date_parts(value: Any) -> str | None:
-    """Return the date of CSL and Crossref, `{"date-parts": [[2020, 5, 3]]}`."""
+    """Return the date of CSL, `{"date-parts": [[2020, 5, 3]]}`."""
     if not isinstance(value, Mapping):
         return text_or_none(value)
     parts = value.get("date-parts")
@@ -157,26 +132,19 @@ def _plain(value: Any) -> str | None:
     return text_or_none(html.unescape(_MARKUP.sub(" ", text))) if isinstance(text, str) else None
 
 
-def _citation(names: Mapping[str, tuple[str, ...]], row: Mapping[str, Any]) -> Record:
-    """Return the record of CSL-JSON or Crossref, which differ in the names of some fields."""
+def _csl_record(row: Mapping[str, Any]) -> Record:
     authors = row.get("author")
     return Record(
-        id=first_text(row, *names["id"]),
+        id=first_text(row, "id", "citation-key"),
         title=_plain(row.get("title")),
         abstract=_plain(row.get("abstract")),
         author=people(map(_given_family, authors)) if isinstance(authors, list) else [],
-        keyword=keywords_of(next((row[name] for name in names["keyword"] if row.get(name)), None)),
+        keyword=keywords_of(row.get("keyword") or row.get("keywords")),
         venue=first_text(row, "container-title", "publisher", read=_plain),
-        date=first_text(row, *names["date"], read=_date_parts),
+        date=_date_parts(row.get("issued")),
         url=first_text(row, "URL", "DOI"),
         type=first_text(row, "type"),
     )
-
-
-_CSL = {"id": ("id", "citation-key"), "keyword": ("keyword", "keywords"), "date": ("issued",)}
-_CROSSREF = {
-    "id": ("DOI",), "keyword": ("subject",), "date": ("issued", "published", "published-online", "created"),
-}  # fmt: skip
 
 
 def _openalex_record(row: Mapping[str, Any]) -> Record:
@@ -207,19 +175,14 @@ def _openalex_record(row: Mapping[str, Any]) -> Record:
 
 def _inverted(index: Any) -> str | None:
     """Return the abstract of an index from words to their positions."""
-    if not isinstance(index, Mapping):
-        return None
-    at: dict[int, str] = {}
-    for word, places in index.items():
-        for place in places if isinstance(places, list) else ():
-            if isinstance(place, int) and 0 <= place < _MOST_POSITIONS:
-                at[place] = str(word)
-    return text_or_none(" ".join(at[place] for place in sorted(at)))
+    found = index.items() if isinstance(index, Mapping) else ()
+    lists = [(word, places) for word, places in found if isinstance(places, list)]
+    words = [(place, word) for word, places in lists for place in places if isinstance(place, int)]
+    return text_or_none(" ".join(word for _, word in sorted(words)))
 
 
 WORKS: Mapping[str, Callable[[Mapping[str, Any]], Record]] = {
-    "csl": partial(_citation, _CSL),  # as citation managers export it
+    "csl": _csl_record,  # as citation managers export it
     "openalex": _openalex_record,
-    "crossref": partial(_citation, _CROSSREF),
 }
 """The formats of bibliographies in JSON, and what makes a record of one of their objects."""

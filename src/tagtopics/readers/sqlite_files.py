@@ -1,15 +1,11 @@
-"""SQLite databases, read only: the rows of a query or of a table, and the library of Zotero."""
+"""SQLite databases, read only: the rows of a query or of the only table."""
 
 from __future__ import annotations
 
-import hashlib
-import re
 import shutil
 import sqlite3
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,14 +14,13 @@ from urllib.parse import quote
 from tagtopics.corpus.formats.tables import Table, first_repeated
 from tagtopics.corpus.formats.text_files import LINE_LIMIT, check_expanded
 from tagtopics.errors import InputError, one_line
-from tagtopics.readers.bibliography import Record, first_text, people, table_of_records
+from tagtopics.files import digest_file
 
 _ALLOWED = (
     sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE
 )  # fmt: skip
 _JOURNALS = ("-wal", "-journal")  # ends of the names of files that hold the latest changes of a database
 _TRIES = 5  # to copy a database while another program writes it
-_ZOTERO = {"items", "itemData", "itemDataValues", "creators", "itemCreators", "itemTypes"}
 
 
 def read_sqlite(path: Path, query: str | None = None) -> Table:
@@ -34,8 +29,6 @@ def read_sqlite(path: Path, query: str | None = None) -> Table:
         notices: list[str] = []
         if query is None:
             tables = _tables(connection)
-            if set(tables) >= _ZOTERO:
-                return _zotero_table(connection, path)
             if len(tables) != 1:
                 there = ", ".join(tables)[:300] or "none"
                 raise InputError(
@@ -106,13 +99,8 @@ def _copy_with_journals(path: Path, copy: Path) -> None:
 
 def _journals(path: Path) -> dict[str, str]:
     """Return digests of the journals of a database that are not empty."""
-    found = {}
-    for end in _JOURNALS:
-        journal = path.with_name(path.name + end)
-        if journal.is_file() and journal.stat().st_size:
-            with journal.open("rb") as file:
-                found[end] = hashlib.file_digest(file, "sha256").hexdigest()
-    return found
+    files = {end: path.with_name(path.name + end) for end in _JOURNALS}
+    return {end: digest_file(file) for end, file in files.items() if file.is_file() and file.stat().st_size}
 
 
 def _authorize(action: int, *details: Any) -> int:
@@ -141,66 +129,3 @@ def _selected(connection: sqlite3.Connection, path: Path, query: str) -> tuple[l
         n_bytes += sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
         check_expanded(path, n_bytes, len(rows))
     return names, rows
-
-
-def read_zotero(path: Path) -> Table:
-    """Read the library of Zotero, `zotero.sqlite`: its items without notes, attachments and deleted ones."""
-    with _opened(path) as connection:
-        return _zotero_table(connection, path)
-
-
-def _zotero_table(connection: sqlite3.Connection, path: Path) -> Table:
-    tables = set(_tables(connection))
-    if not tables >= _ZOTERO:
-        raise InputError(f"{path}: is not a library of Zotero")
-
-    def select(query: str) -> list[Any]:
-        return _selected(connection, path, query)[1]
-
-    deleted = "SELECT itemID FROM deletedItems" if "deletedItems" in tables else "SELECT NULL WHERE 0"
-    items = select(
-        "SELECT i.itemID, i.key, t.typeName FROM items i JOIN itemTypes t USING (itemTypeID) "
-        f"WHERE t.typeName NOT IN ('attachment', 'note', 'annotation') AND i.itemID NOT IN ({deleted}) "
-        "ORDER BY i.itemID"
-    )
-    field_table = "fieldsCombined" if "fieldsCombined" in tables else "fields"
-    values = select(
-        f"SELECT d.itemID, f.fieldName, v.value FROM itemData d JOIN {field_table} f USING (fieldID) "
-        "JOIN itemDataValues v USING (valueID)"
-    )
-    creators = select(
-        "SELECT ic.itemID, trim(coalesce(c.firstName, '') || ' ' || coalesce(c.lastName, '')) "
-        "FROM itemCreators ic JOIN creators c USING (creatorID) ORDER BY ic.itemID, ic.orderIndex"
-    )
-    of_tags = "SELECT it.itemID, t.name FROM itemTags it JOIN tags t USING (tagID) ORDER BY 1, 2"
-    tagged = select(of_tags) if tables >= {"itemTags", "tags"} else []
-    fields: dict[Any, dict[str, str]] = defaultdict(dict)
-    for item, field, value in values:
-        fields[item][str(field)] = str(value)
-    authors, tags = defaultdict[Any, list[str]](list), defaultdict[Any, list[str]](list)
-    for lists, rows in ((authors, creators), (tags, tagged)):
-        for item, name in rows:
-            lists[item].append(str(name))
-    records = [
-        _zotero_record(str(key), str(kind), fields[item], authors[item], tags[item])
-        for item, key, kind in items
-    ]
-    return table_of_records(str(path), records)
-
-
-def _zotero_record(
-    key: str, kind: str, fields: dict[str, str], authors: list[str], tags: list[str]
-) -> Record:
-    first = partial(first_text, fields)
-    books = ("publicationTitle", "proceedingsTitle", "bookTitle")
-    return Record(
-        id=key,
-        title=first("title"),
-        abstract=first("abstractNote"),
-        author=people(authors),
-        keyword=[tag for tag in tags if tag.strip()],
-        venue=first(*books, "conferenceName", "university", "publisher"),
-        date=re.sub(r"(-00)+$", "", fields.get("date", "").split(" ")[0]) or None,
-        url=first("url", "DOI"),
-        type=kind,
-    )
