@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from itertools import pairwise, product
+from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -15,9 +15,9 @@ import scipy.sparse as sp
 import tagtopics as tt
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.models import inferred_trust
-from tagtopics.models.inferred_trust import first_words
+from tagtopics.models.inferred_trust import first_words, rising_levels
 from tagtopics.recommend.recommender import fit_recommender
-from tagtopics.tag_prior.strengths import WORDS, best_levels
+from tagtopics.tag_prior.strengths import WORDS
 
 
 class Fitted(NamedTuple):
@@ -121,14 +121,24 @@ def test_words_are_drawn_from_documents_of_any_length() -> None:
         assert (fewer.toarray() <= more.toarray()).all()
 
 
-def test_the_best_levels_do_not_fall() -> None:
-    rng = np.random.default_rng(0)
-    rising = [path for path in product(range(3), repeat=4) if list(path) == sorted(path)]
-    for _ in range(50):
-        gains = rng.normal(size=(4, 3))
-        best = max(rising, key=lambda path: gains[np.arange(4), path].sum())
-        assert tuple(best_levels(gains)) == best
-    assert not best_levels(np.zeros((4, 3))).any()
+def test_levels_do_not_fall_and_few_are_compared() -> None:
+    compared: list[tuple[int, range]] = []
+
+    def gains(best: tuple[int, ...]) -> list[int]:
+        """Return the levels that are found where those of `best` gain most."""
+
+        def of(i: int, levels: range) -> list[float]:
+            compared.append((i, levels))
+            return [-abs(level - best[i]) for level in levels]
+
+        compared.clear()
+        return rising_levels(of, len(best), 4)
+
+    for rising in combinations_with_replacement(range(4), 5):
+        assert tuple(gains(rising)) == rising
+    assert gains((0,) * 7) == [0] * 7
+    assert compared == [(3, range(4)), (5, range(4)), (6, range(4))]
+    assert gains((3, 3, 3, 0, 0, 3, 3)) == [0, 0, 0, 0, 0, 3, 3]
 
 
 def test_trust_is_saved_and_without_it_the_prior_decides(helpful: Fitted, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ as that is better, and then with smaller exponents (decision 206).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +33,7 @@ from tagtopics.bp.graph import Belief, Priors, build_graph
 from tagtopics.bp.holdout import Holdout, log_likelihoods, set_aside
 from tagtopics.bp.loop import run
 from tagtopics.bp.pilot import choose_held_out
-from tagtopics.bp.propagation import BeliefPropagation, Start
+from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.corpus.splits import completion
 
 MIN_DOCS = 200  # corpora with fewer documents keep the priors they were given
@@ -43,7 +44,9 @@ _ALPHA, _BETA = 0.1, 0.05  # of preset "paper" (the paper states none), and of m
 # Most that the scaled priors add up to: tokens of a document, and a share of the tokens of a mean topic.
 _DOC_TOKENS, _TOPIC_SHARE = 5.0, 0.125
 _MIN_ALPHA, _MAX_ALPHA = 1e-3, 10.0  # bounds of a learned alpha
-_CHOICE_DOCS, _CHOICE_SWEEPS, _CHOICE_MIN_DOCS = 2_000, 30, 500  # of the fits that are compared
+_CHOICE_DOCS, _CHOICE_SWEEPS, _CHOICE_MIN_DOCS = 2_000, 20, 500  # of the fits that are compared
+_SHARED_SWEEPS = 10  # the first ones, with the priors as given; each fit continues them with its own
+_ERRORS = 2.0  # standard errors by which a step must be better
 _ALPHA_FACTORS = (0.5, 0.25, 0.125)
 _EXPONENTS = (0.9375, 0.875, 0.8125, 0.75)  # below 3/4 topics share most of their words
 # Below 1 words of a topic are less coherent, so it has to pay: in log likelihood per token, about 2 %.
@@ -96,36 +99,40 @@ def choose_priors(
         return priors
     executor, (seen, hidden) = MemoryExecutor(build_graph(counts, tags[:, :0])), completion(others, seed)
     calm = min(priors.relaxation, _RELAXATION)
-    start = Start(BeliefPropagation(executor, priors, seed, anchored).word_topics())  # no prior changes it
+    first = BeliefPropagation(executor, priors._replace(relaxation=calm), seed, anchored)
+    shared = run(first, max_iter=_SHARED_SWEEPS)
 
-    def score(tried: Priors) -> float:
-        """Return the mean log likelihood of a held-out token after a short fit."""
-        algorithm = BeliefPropagation(executor, tried._replace(relaxation=calm), seed, anchored, start)
-        raised = run(algorithm, max_iter=_CHOICE_SWEEPS).state.sums.words + tried.topic_word
+    def score(tried: Priors) -> Float64:
+        """Return (D,): what the held-out tokens of each document add to their mean log likelihood."""
+        algorithm = BeliefPropagation(executor, tried._replace(relaxation=calm), seed, anchored)
+        belief = deepcopy(shared.state)
+        relaxation = belief.priors.relaxation
+        begun = belief._replace(priors=tried._replace(relaxation=relaxation)), shared.history
+        raised = run(algorithm, max_iter=_CHOICE_SWEEPS, start=begun).state.sums.words + tried.topic_word
         phi = (raised / raised.sum(0)).astype(np.float32)
         theta = FoldIn(phi, tried.doc_topic).doc_topic(seen)
-        return float(log_likelihoods(hidden, theta, phi).sum() / max(hidden.sum(), 1))
+        return log_likelihoods(hidden, theta, phi) / max(hidden.sum(), 1)
 
-    def climb(found: Priors, best: float, others: Sequence[Priors], goal: float) -> tuple[Priors, float]:
-        """Return the last of `others`, and its score, before the first that is no better.
+    def climb(found: Priors, best: Float64, others: Sequence[Priors], goal: float) -> tuple[Priors, Float64]:
+        """Return the last of `others`, and its score, before the first that is not clearly better.
 
         It also ends where further steps as large as the last one would not lead above the goal.
         """
         for left, tried in zip(reversed(range(len(others))), others, strict=True):
             step = (reached := score(tried)) - best
-            if step <= 0:
+            if step.sum() <= _ERRORS * np.sqrt(len(step)) * step.std():
                 break
             found, best = tried, reached
-            if best + left * step <= goal:
+            if best.sum() + left * step.sum() <= goal:
                 break
         return found, best
 
     factors = () if fixed_alpha else _ALPHA_FACTORS
     smaller = [priors._replace(doc_topic=priors.doc_topic * np.float32(factor)) for factor in factors]
     found, best = climb(priors, score(priors), smaller, -np.inf)
-    goal, exponents = best + _LEAST_GAIN, [found._replace(word_exponent=e) for e in _EXPONENTS]
+    goal, exponents = best.sum() + _LEAST_GAIN, [found._replace(word_exponent=e) for e in _EXPONENTS]
     below, reached = climb(found, best, exponents, goal)
-    return below if reached > goal else found
+    return below if reached.sum() > goal else found
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +16,13 @@ from tagtopics.recommend.recommender import TagRecommender, fit_recommender
 from tagtopics.tag_prior.inference import TagPrior
 from tagtopics.tag_prior.learn import PilotTopics, TagSettings
 from tagtopics.tag_prior.prior import pairs_of
-from tagtopics.tag_prior.strengths import WORDS, best_levels
+from tagtopics.tag_prior.strengths import WORDS
 
 _LEVELS = (0.0, 0.1, 0.3, 1.0)  # values of trust that are tried
 # Documents of the pilot that its recommender is trained on, and how many of them a tag needs.
 _MOST_DOCS, _LEAST_TAG_DOCS = 2000, 2
 _MOST_PAIRS = 1 << 21  # documents set aside times tags; above that, every n-th document is used
+_SHARE = 10  # one document in 10 must have as many words, else trust is that of fewer words
 _FEW_DOCS, _MOST_DRAWS = 999, 5  # if not more documents are set aside, their words are drawn several times
 
 
@@ -72,17 +73,43 @@ def learn_trust(
     step, draws = 1 + D * len(names) // _MOST_PAIRS, min(1 + _FEW_DOCS // D, _MOST_DRAWS)
     document = np.tile(np.arange(0, D, step), draws)
     rest, hidden = completion(held_out[document], seed)
-    found = _Pilot(prior, topics, recommender, tag_names)
-    drawn = first_words(rest, generator)
-    gains = [_gains(found, seen, hidden[rows], document[rows]) for rows, seen in drawn]
-    return tuple(_LEVELS[level] for level in best_levels(np.array(gains)))
+    found, drawn = _Pilot(prior, topics, recommender, tag_names), list(first_words(rest, generator))
+
+    def gains(i: int, levels: range) -> list[float]:
+        rows, seen = drawn[i]
+        return _gains(found, seen, hidden[rows], document[rows], levels)
+
+    enough = max(1, sum(_SHARE * len(rows) >= len(document) for rows, _ in drawn))
+    levels = rising_levels(gains, enough, len(_LEVELS))
+    return tuple(_LEVELS[level] for level in levels + levels[-1:] * (len(WORDS) - enough))
 
 
-def _gains(pilot: _Pilot, seen: CSR, hidden: CSR, document: Int64) -> list[float]:
+def rising_levels(gains: Callable[[int, range], Sequence[float]], n: int, n_levels: int) -> list[int]:
+    """Return a level for each of n numbers of words: the one that gains most of those that do not fall.
+
+    The number in the middle is first. The others need a comparison only between the levels that it leaves.
+    `gains` returns those of some levels for a number of words; of equals, the lowest level is taken.
+    """
+    found = [0] * n
+
+    def search(first: int, last: int, levels: range) -> None:
+        if first == last:
+            return
+        middle = (first + last) // 2
+        best = int(np.argmax(gains(middle, levels))) if len(levels) > 1 else 0
+        found[middle] = levels[best]
+        search(first, middle, levels[: best + 1])
+        search(middle + 1, last, levels[best:])
+
+    search(0, n, range(n_levels))
+    return found
+
+
+def _gains(pilot: _Pilot, seen: CSR, hidden: CSR, document: Int64, levels: range) -> list[float]:
     """Return what tags inferred from the words seen add to the log probability of hidden ones, by level.
 
-    The standard error of the lowest level is subtracted: some trust must be better than none. Rows of the
-    same document, (D,), are added up for it.
+    Gains are those over the lowest of the levels. If it is no trust at all, the standard error of the next
+    one is subtracted: some trust must be better than none. Rows of the same document, (D,), are added up.
     """
     prior, recommender = pilot.prior, pilot.recommender
     likely = recommender.probabilities(seen, pilot.topics.doc_topic(seen))
@@ -91,11 +118,13 @@ def _gains(pilot: _Pilot, seen: CSR, hidden: CSR, document: Int64) -> list[float
         tags = inferred_tags(likely * np.float32(level), recommender.tag_names, pilot.tag_names)
         return prior.log_likelihoods(prior.infer(seen, tags), hidden)
 
-    without = predict(0.0)
-    gains = [predict(level) - without for level in _LEVELS[1:]]
-    by_document = np.bincount(np.unique(document, return_inverse=True)[1], gains[0])
-    error = np.sqrt(np.square(by_document - by_document.mean()).sum()) if len(without) else 0.0
-    return [0.0, *(float(gain.sum() - error) for gain in gains)]
+    lowest = predict(_LEVELS[levels[0]])
+    gains = [predict(_LEVELS[level]) - lowest for level in levels[1:]]
+    error = 0.0
+    if levels[0] == 0 and len(lowest):
+        by_document = np.bincount(np.unique(document, return_inverse=True)[1], gains[0])
+        error = float(np.sqrt(np.square(by_document - by_document.mean()).sum()))
+    return [0.0, *(float(gain.sum()) - error for gain in gains)]
 
 
 def first_words(counts: CSR, generator: np.random.Generator) -> Iterator[tuple[Int64, CSR]]:

@@ -229,17 +229,3 @@ def gains(better: Float64, plain: Float64, rows: Rows) -> bool:
     difference = np.bincount(rows.document, better - plain)
     error = np.sqrt(np.square(difference - difference.mean()).sum())
     return bool(difference.sum() > _ERRORS * error)
-
-
-def best_levels(gains: Float64) -> Int64:
-    """Return (n,): the levels that gain most of all that do not fall; of equals, the lowest last one.
-
-    `gains` (n, L) are those of each level for each of n numbers of words.
-    """
-    sums, levels = np.zeros_like(gains), np.zeros(len(gains), dtype=np.int64)
-    for i, gain in enumerate(gains):
-        sums[i] = gain + (np.maximum.accumulate(sums[i - 1]) if i else 0.0)
-    last = gains.shape[1]
-    for i in reversed(range(len(gains))):
-        levels[i] = last = int(sums[i, : last + 1].argmax())
-    return levels
