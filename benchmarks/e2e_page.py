@@ -40,7 +40,7 @@ Seconds from raw JSON lines to a report on disk, on two cores, one system after 
 `make bench-e2e` from the records in `benchmarks/results/e2e`. Figures are of commit d462144.
 
 - **Ours** are `tagtopics fit` and `tagtopics report` with their defaults: tags, a tag recommender and texts
-  included. `import` and `load` are the times to load modules and the model; `other` is the rest.
+  included. `load` is the time to load the model; `other` is the rest.
 - **A peer** reads the lines with Python's `json` module, counts words with scikit-learn's `CountVectorizer`,
   fits LDA with as many sweeps or passes as its own documentation uses, and writes a page with pyLDAvis
   (layout `mmds`: its default cannot write every model). A peer knows no tags. The topics are not equally

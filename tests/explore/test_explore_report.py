@@ -243,7 +243,7 @@ def test_fit_then_report_has_texts(tmp_path: Path, capsys: pytest.CaptureFixture
     assert run(["report", model, "-o", report, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["n_texts"] == answer["n_docs"] == 3
-    assert list(answer["seconds"]) == ["import", "load", "record", "render"]
+    assert list(answer["seconds"]) == ["load", "record", "render"]
     assert all(answer["seconds"][step] > 0 for step in ("load", "record", "render"))
     assert Path(report).stat().st_size == answer["bytes"]
     with mock.patch("webbrowser.open", return_value=False) as opened:

@@ -10,7 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tagtopics import load as load
 from tagtopics.cli.options import ColumnOptions, OutputOptions, TextOptions
 from tagtopics.cli.output import clean_line, error_console, note
 from tagtopics.errors import CorpusWarning, InputError
@@ -22,6 +21,14 @@ if TYPE_CHECKING:
 
 
 # ------------------------------------------------------------------------------------------- models
+
+
+def load(path: str) -> TopicModel:
+    """Load a model of any kind."""
+    import tagtopics.baselines  # noqa: F401  # registers its estimators
+    from tagtopics.models.persistence import load_model
+
+    return load_model(path)
 
 
 def load_with_documents(path: str) -> tuple[TopicModel, Corpus | None]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tagtopics.cli.clock import StepClock
 from tagtopics.cli.options import ModelArgument, OutputOptions, argument, flag, option
 from tagtopics.cli.output import console, fact_table, note, plain, show, write_error, write_notes
 from tagtopics.cli.sources import is_path, load, load_named, load_with_documents
@@ -129,16 +129,17 @@ def report_command(
     findings = None if audit is None else read_findings(audit)
     own_names = {} if names is None else read_names(names)
     told = "" if about is None else read_about(about)
-    clock = StepClock("load", "record", "render")
+    times = [time.perf_counter()]
     loaded, documents = _load_both(model, corpus, output)
-    clock.begin("record")
+    times.append(time.perf_counter())
     data = replace(with_names(_record(loaded, documents, model, title), own_names), about=told)
     if images is not None:
         data = with_pictures(data, loaded, images)
-    clock.begin("render")
+    times.append(time.perf_counter())
     options = ReportOptions(max_mb=max_mb, overwrite=overwrite, offline=loaded, findings=findings)
     size = write_report(data, out, options=options)
-    clock.begin("load")
+    times.append(time.perf_counter())
+    seconds = {step: times[i + 1] - times[i] for i, step in enumerate(("load", "record", "render"))}
     left, what = size.n_docs - size.n_bodies, "texts"
     if data.visual:
         left, what = len(data.pictures) - size.n_photos, "photos"
@@ -153,7 +154,7 @@ def report_command(
         "n_photos": size.n_photos,
         "n_topics": data.n_topics,
         "n_tags": len(data.tags.names),
-        "seconds": clock.seconds,
+        "seconds": seconds,
     }
     facts = {
         "report": out,

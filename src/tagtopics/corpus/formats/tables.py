@@ -41,7 +41,7 @@ _DEFAULTS = {
 _ONE_NAME = tuple(_DEFAULTS)
 _USUAL_TEXTS = ("abstract", "body", "content", "description", "full_text", "message", "summary", "title")
 _USUAL_TAGS = re.compile(
-    r"(tag|keyword|author|creator|category|categorie|subject|topic|label|genre|venue|journal|mesh|year)s?"
+    r"(tag|keyword|author|people|creator|category|categorie|subject|topic|label|genre|venue|journal|mesh|year)s?"
 )
 
 

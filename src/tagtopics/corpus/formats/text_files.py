@@ -32,7 +32,7 @@ MAX_EXPANSION, FREE_EXPANSION, ROW_COST = 100, 64 * 2**20, 64
 Watch = Callable[[int], None]  # called with the number of bytes of a file on disk that were read
 
 _WATCH_EVERY, _CHUNK = 256, 2**20
-_WIDE = (b"\xff\xfe", b"\xfe\xff")  # the marks with which UTF-16 begins
+_WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # UTF-32 begins with the first one, too
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes that Windows-1252 does not use
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -114,7 +114,8 @@ def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]
     with open_bytes(path) as file:
         first = chunk = file.read(_CHUNK)
         if first.startswith(_WIDE):
-            return "utf-16", [f"{path.name} is UTF-16"]
+            wide = "utf-32" if first.startswith(codecs.BOM_UTF32_LE) else "utf-16"
+            return wide, [f"{path.name} is {wide.upper()}"]
         try:
             while chunk:
                 decoder.decode(chunk)
