@@ -82,6 +82,7 @@ def command(
         "metrics": result["metrics"],
         "seconds": result["seconds"],
         **({"curve": result["curve"]} if curve else {}),
+        **{name: result[name] for name in ("mistakes",) if name in result},
     }
     show(output.json, payload, lambda console: _draw(console, payload))
 
@@ -92,6 +93,10 @@ def _draw(console: Console, payload: dict[str, Any]) -> None:
     rows = [(name.replace("_", " "), _number(value)) for name, value in payload["metrics"].items()]
     rows += [(f"seconds to {name}", f"{value:.2f}") for name, value in payload["seconds"].items()]
     console.print(make_table(title, ["measure", ">value"], rows=rows))
+    for what, worst in payload.get("mistakes", {}).items():
+        shown = [(row["name"], str(row["documents"])) for row in worst]
+        if shown:
+            console.print(make_table(f"most often {what}", ["tag", ">documents"], rows=shown))
     if "curve" in payload:
         found = {(row["seen"], row["tags"]): row["perplexity"] for row in payload["curve"]}
         shares, tags = (list(dict.fromkeys(column)) for column in zip(*found, strict=True))
