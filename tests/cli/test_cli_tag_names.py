@@ -143,17 +143,8 @@ def test_some_tags_only_and_broader_ones(place: Path, tmp_path: Path) -> None:
         more = f"; s:broader x:{broader}" if broader else ""
         skos += f'x:{tag} a s:Concept; s:prefLabel "{name}"@en{more} .\n'
     (tmp_path / "n.ttl").write_text(skos + 'x:t a s:Concept; s:prefLabel "things"@en .\n')
-    options = (
-        "--topics",
-        3,
-        "--iterations",
-        5,
-        "--tag-names",
-        tmp_path / "n.ttl",
-        "--out",
-        tmp_path / "m.tt",
-    )
-    assert run("fit", place / "d.jsonl", *COLUMNS, *options).code == 0
+    fit = ("fit", place / "d.jsonl", *COLUMNS, "--topics", 3, "--iterations", 5)
+    assert run(*fit, "--tag-names", tmp_path / "n.ttl", "--out", tmp_path / "m.tt").code == 0
     asked = ("recommend", tmp_path / "m.tt", "--given", "bread and wind and chord")
     found = {row["tag"]: row for row in run(*asked, "--json").json()["documents"][0]["tags"]}
     assert found["c"]["broader"] == ["arts", "things"]
