@@ -143,17 +143,8 @@ def test_some_tags_only_and_broader_ones(place: Path, tmp_path: Path) -> None:
         more = f"; s:broader x:{broader}" if broader else ""
         skos += f'x:{tag} a s:Concept; s:prefLabel "{name}"@en{more} .\n'
     (tmp_path / "n.ttl").write_text(skos + 'x:t a s:Concept; s:prefLabel "things"@en .\n')
-    options = (
-        "--topics",
-        3,
-        "--iterations",
-        5,
-        "--tag-names",
-        tmp_path / "n.ttl",
-        "--out",
-        tmp_path / "m.tt",
-    )
-    assert run("fit", place / "d.jsonl", *COLUMNS, *options).code == 0
+    fit = ("fit", place / "d.jsonl", *COLUMNS, "--topics", 3, "--iterations", 5)
+    assert run(*fit, "--tag-names", tmp_path / "n.ttl", "--out", tmp_path / "m.tt").code == 0
     asked = ("recommend", tmp_path / "m.tt", "--given", "bread and wind and chord")
     found = {row["tag"]: row for row in run(*asked, "--json").json()["documents"][0]["tags"]}
     assert found["c"]["broader"] == ["arts", "things"]
@@ -175,6 +166,23 @@ def test_some_tags_only_and_broader_ones(place: Path, tmp_path: Path) -> None:
     ):
         wrong = run(*asked, *given)
         assert (wrong.code, says in wrong.err) == (2, True)
+
+
+def test_the_subjects_most_often_wrong_or_missed_are_named(place: Path, tmp_path: Path) -> None:
+    swapped = [
+        row | {"subjects": ["m"]} if row["split"] == "test" and row["subjects"] == ["c"] else row
+        for row in rows()
+    ]
+    write_rows(tmp_path / "d.jsonl", swapped)
+    options = ("--topics", 3, "--iterations", 5, "--task", "recommendation")
+    command = ("evaluate", tmp_path / "d.jsonl", *COLUMNS, *options)
+    mistakes = run(*command, "--json").json()["mistakes"]
+    assert mistakes["wrong"] == [{"tag": "c", "name": "c", "documents": 3}]
+    assert mistakes["missed"] == [{"tag": "m", "name": "m", "documents": 3}]
+    printed = run(*command).out
+    assert printed.index("most often wrong") < printed.index("most often missed")
+    named = run(*command, "--tag-names", place / "n.tsv", "--json").json()["mistakes"]
+    assert named["missed"][0]["name"] == "music"
 
 
 def test_a_threshold_may_leave_nothing(place: Path) -> None:
