@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -221,17 +220,6 @@ def test_wrong_names_are_one_line(place: Path, tmp_path: Path, content: str) -> 
     )
     assert done.code == 2
     assert not (tmp_path / "m.tt").exists()
-
-
-def test_topics_are_saved_before_the_recommender_is_trained(place: Path, tmp_path: Path) -> None:
-    """A process that dies while the recommender is trained leaves a model with topics."""
-    stopped = mock.patch("tagtopics.models.base.fit_recommender", side_effect=SystemExit(9))
-    fit = "fit", place / "d.jsonl", *COLUMNS, "--topics", 3, "--iterations", 3, "--out", tmp_path / "m.tt"
-    with stopped, contextlib.suppress(SystemExit):
-        assert run(*fit).code != 0
-    model = tt.load(tmp_path / "m.tt")
-    assert model.recommender_ is None
-    assert model.components_.shape[0] == 3
 
 
 @pytest.mark.parametrize("error", [MemoryError("no memory"), ValueError("bad")])
