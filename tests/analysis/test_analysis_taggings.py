@@ -23,6 +23,7 @@ from tagtopics.analysis.audit.taggings import (
     _entries,
     _omitted_share,
     _others_of_document,
+    _related_names,
     _wrong_share,
     collect_taggings,
     doubtful_taggings,
@@ -210,6 +211,20 @@ def test_the_words_of_a_name_in_the_text_are_a_signal() -> None:
     assert named[0, "pear"] == 1.0
     assert named[2, "sea (water)"] == 1.0
     assert named[2, "construction"] == 1.0
+
+
+def test_parts_of_a_name_are_found_in_related_words_and_in_other_tags() -> None:
+    texts = ["digital charts", "paper charts", "a night at sea", "the open sea"]
+    lists = [["Digitalization"], ["Digitalization", "Sea chart"], ["Sea", "Sea chart"], ["Sea", "Night"]]
+    corpus = tt.read_corpus(texts, tags=lists)
+    docs, tags = np.array([0, 1, 2, 2, 3]), ["Digitalization", "Digitalization", "Sea", "Sea chart", "Sea"]
+    places = np.array([corpus.tag_names.index(tag) for tag in tags])
+    names = name_words(corpus, corpus.tag_names)
+    assert not names.present[[0]][:, [names.stems["digitali"]]].nnz  # one word is not the other
+    in_text, in_tags = _related_names(corpus, names, docs, places)
+    assert in_text[:2].tolist() == [1, 0]
+    assert in_tags == pytest.approx([0, 0, 1, names.shares[names.stems["sea"], places[3]], 0])
+    assert 0 < in_tags[3] < 1
 
 
 @pytest.fixture(scope="module")

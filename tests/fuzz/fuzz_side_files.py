@@ -147,7 +147,7 @@ def _cases(model: Any, named: tt.Corpus, corpus: tt.Corpus) -> dict[str, Case]:
             undo(loaded, corpus=named)
 
     def changes(place: Path) -> None:
-        accepted, _ = read_changes(place / "changes.csv", accept_from=0.5)
+        accepted, _ = read_changes(place / "changes.csv")
         rewrite(place / "documents.jsonl", place / "out.jsonl", accepted)
         rewrite(place / "documents.csv", place / "out.csv", accepted, TagColumns(separator="|"))
         changed = apply_changes(corpus, accepted)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +34,6 @@ takes a tag off all documents.
 """
 
 KINDS = tuple(CHANGES)
-_SCORED = ("doubtful", "missing", "duplicate")  # their score rises with the share of changes that are right
 _COLUMNS = ("accept", "change", "document", "row", "tag", "other", "kind", "score", "words")
 _YES, _NO = frozenset({"yes", "y", "true", "x", "1"}), frozenset({"no", "n", "false", "0"})
 _TO_DOCUMENT, _TO_ALL = ("remove", "add"), ("merge", "drop")
@@ -107,15 +105,9 @@ def write_changes(findings: Iterable[Finding], path: str | Path) -> Path:
     return Path(path)
 
 
-def read_changes(path: str | Path, *, accept_from: float | None = None) -> tuple[list[Change], int]:
-    """Return the accepted changes of a file that `write_changes` wrote, and how many were not accepted.
-
-    With `accept_from`, doubtful, missing and duplicate lines with an empty `accept` and at least this score
-    are accepted, too.
-    """
-    if accept_from is not None and not 0 <= accept_from <= 1:
-        raise InputError(f"the score to accept from must be from 0 to 1, not {accept_from}")
-    answered = _read_answers(path, accept_from)
+def read_changes(path: str | Path) -> tuple[list[Change], int]:
+    """Return the accepted changes of a file that `write_changes` wrote, and how many were not accepted."""
+    answered = _read_answers(path)
     accepted = [change for change, answer in answered if answer]
     return accepted, len(answered) - len(accepted)
 
@@ -125,7 +117,7 @@ def refused_changes(path: str | Path) -> list[Change]:
     return [change for change, answer in _read_answers(path) if answer is False]
 
 
-def _read_answers(path: str | Path, accept_from: float | None = None) -> list[tuple[Change, bool | None]]:
+def _read_answers(path: str | Path) -> list[tuple[Change, bool | None]]:
     """Return all changes of a file, and whether each is accepted, refused (False) or without an answer."""
     if Path(path).is_dir():
         raise InputError(f"{path}: a folder, not a file of changes; name a file that `audit --changes` wrote")
@@ -138,25 +130,15 @@ def _read_answers(path: str | Path, accept_from: float | None = None) -> list[tu
     for i, line in enumerate(zip(*map(table.cells, _COLUMNS), strict=True)):
         cells = {name: from_cell(str(value or "")) for name, value in zip(_COLUMNS, line, strict=True)}
         where = table.where(i)
-        answered.append((_change_of(cells, where), _answer_of(cells, accept_from, where)))
+        answered.append((_change_of(cells, where), _answer_of(cells, where)))
     return answered
 
 
-def _answer_of(cells: dict[str, str], accept_from: float | None, where: str) -> bool | None:
+def _answer_of(cells: dict[str, str], where: str) -> bool | None:
     answer = cells["accept"].strip().casefold()
-    if answer in _YES or answer in _NO:
-        return answer in _YES
-    if answer:
+    if answer and answer not in _YES | _NO:
         raise InputError(f"{where}: accept must be yes, no or empty, not {cells['accept'][:40]!r}")
-    if accept_from is None or cells["kind"].strip() not in _SCORED:
-        return None
-    try:
-        score = float(cells["score"])
-    except ValueError:
-        score = math.nan
-    if not 0 <= score <= 1:
-        raise InputError(f"{where}: score must be a number from 0 to 1, not {cells['score'][:40]!r}")
-    return score >= accept_from or None
+    return answer in _YES if answer else None
 
 
 def _change_of(cells: dict[str, str], where: str) -> Change:

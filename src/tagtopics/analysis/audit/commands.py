@@ -108,12 +108,6 @@ def apply_command(
     out: Annotated[
         str, option("File or folder to write, in the format of INPUT.", "--out", "-o", metavar="PATH")
     ],
-    accept_from: Annotated[
-        float | None,
-        option("Also accept doubtful, missing and duplicate lines without an answer, from this score on. "
-               "Scores are no probabilities: read the lines at this score first.",
-               default="only yes", metavar="X"),
-    ] = None,
     overwrite: OverwriteOption = False,
 ) -> None:  # fmt: skip
     """Apply accepted changes to the tags of a collection and write it in the format it came in."""
@@ -123,13 +117,13 @@ def apply_command(
 
     if not is_path(source):
         raise InputError(f"no such file or folder: {source[:200]!r}")
-    accepted, n_refused = read_changes(changes, accept_from=accept_from)
+    accepted, n_refused = read_changes(changes)
     settings = column_settings(columns)
     where = TagColumns(settings["tags"], settings["tag_separator"], settings["id"])
     file = FileOptions(delimiter=settings["delimiter"], encoding=settings["encoding"])
     n_docs = rewrite(source, out, accepted, where, format=columns.format, overwrite=overwrite, file=file)
     if not accepted:
-        note(f"{changes}: no change is accepted; write yes into the column `accept`, or give --accept-from")
+        note(f"{changes}: no change is accepted; write yes into the column `accept`")
     counts = Counter(change.change for change in accepted)
     done = {name: counts[name] for name in ("remove", "add", "merge", "drop")}
     payload = {"path": out, "changes": done, "not_accepted": n_refused, "changed_documents": n_docs}

@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from tagtopics.subjects.stems import stem_word
 
 _WORD, _BRACKETS = re.compile(r"[^\W_]+"), re.compile(r"\([^()]*\)|\[[^\[\]]*\]|<[^<>]*>")
 _STEM = 8  # letters by which words of names are looked for in texts
+_LOOSE_STEM = 5  # the same, if loosely; more for words of ten letters and more: half of them
 _OFTEN = 0.05  # a name of one word that is in a larger share of the documents says little
 _MOST_ALIKE = 50  # tags with the same key that are compared; a key that more tags share means little
 _SHORTEST_TYPO, _LONG = 6, 10  # characters of a name in which one wrong is a typing error, and surely one
@@ -39,14 +40,15 @@ def name_parts(tag: str) -> tuple[str, ...]:
     return tuple(fold_word(word) for word in _WORD.findall(bare_name(tag)))
 
 
-def content_stems(tag: str) -> frozenset[str]:
+def content_stems(tag: str, *, loose: bool = False) -> frozenset[str]:
     """Return the first letters of the words of a tag's name, without what is in brackets and single letters.
 
     `construction` and `constructed` have the same ones: a rule for all languages that is coarse on purpose.
     """
     name = bare_name(tag)
     words = _WORD.findall(_BRACKETS.sub(" ", name)) or _WORD.findall(name)
-    return frozenset(fold_word(word)[:_STEM] for word in words if len(word) > 1)
+    folded = [fold_word(word) for word in words if len(word) > 1]
+    return frozenset(word[: max(_LOOSE_STEM, (len(word) + 1) // 2) if loose else _STEM] for word in folded)
 
 
 class NameWords(NamedTuple):
@@ -64,28 +66,29 @@ class NameWords(NamedTuple):
         return frozenset(stem for stem, column in self.stems.items() if used[column])
 
 
-def name_words(corpus: Corpus, names: Sequence[str]) -> NameWords:
-    """Look for the words of names in texts; in the words of the vocabulary, if there are no texts."""
-    of_tag = [content_stems(name) for name in names]
+def name_words(corpus: Corpus, names: Sequence[str], *, loose: bool = False) -> NameWords:
+    """Look for the words of names in texts; in the words of the vocabulary, if there are no texts.
+
+    With `loose`, half of a word is enough: `digital` stands for `digitalization`.
+    """
+    of_tag = [content_stems(name, loose=loose) for name in names]
     stems = {stem: column for column, stem in enumerate(sorted(set[str]().union(*of_tag)))}
 
     @cache
-    def column(word: str) -> int:
-        return stems.get(fold_word(word)[:_STEM], -1)
+    def columns_of(word: str) -> list[int]:
+        folded = fold_word(word)
+        lengths = range(1, len(folded) + 1) if loose else (_STEM,)
+        return [stems[folded[:n]] for n in lengths if folded[:n] in stems]
 
     if corpus.texts is None:
-        places = np.array([column(word) for word in corpus.vocabulary], dtype=np.int64)
-        rows = np.repeat(np.arange(corpus.n_docs), np.diff(corpus.counts.indptr))
-        found = places[corpus.counts.indices]
+        of_word, ends = [columns_of(word) for word in corpus.vocabulary], corpus.counts.indptr
+        of_doc = (map(of_word.__getitem__, corpus.counts.indices[a:b]) for a, b in pairwise(ends))
     else:
-        sets = [{column(word) for word in _WORD.findall(text)} for text in corpus.texts]
-        rows = np.repeat(np.arange(corpus.n_docs), [len(one) for one in sets])
-        found = np.array([place for one in sets for place in one], dtype=np.int64)
-    known = found >= 0
-    present = sp.csr_array(
-        (np.ones(known.sum()), (rows[known], found[known])), shape=(corpus.n_docs, len(stems))
-    )
-    present.data = np.ones(present.nnz)  # several words may have one stem
+        of_doc = (map(columns_of, _WORD.findall(text)) for text in corpus.texts)
+    found = [set[int]().union(*lists) for lists in of_doc]
+    rows = np.repeat(np.arange(corpus.n_docs), [len(one) for one in found])
+    places = np.array([place for one in found for place in sorted(one)], dtype=np.int64)
+    present = sp.csr_array((np.ones(len(rows)), (rows, places)), shape=(corpus.n_docs, len(stems)))
     n_docs = np.bincount(present.indices, minlength=len(stems))
     rarity = np.log((corpus.n_docs + 1) / (n_docs + 1.0)) + 1e-6
     tags = np.repeat(np.arange(len(names)), [len(one) for one in of_tag])

@@ -19,7 +19,7 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
 from tagtopics.analysis.audit.duplicates import Scored, largest, normalize_rows, row_products, weighted_words
 from tagtopics.analysis.audit.margins import margins_of, observed_odds
-from tagtopics.analysis.audit.names import NameWords
+from tagtopics.analysis.audit.names import NameWords, name_words
 from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus
@@ -38,11 +38,11 @@ _NEIGHBOURS = 50  # nearest documents that score a document, where not all are u
 _RANDOM = 3  # random taggings that are compared with each tagging of the collection
 _MOST_ERRORS = 0.1  # largest share of the taggings that may be wrong, and that may be missing: decision 270
 _NOVEL = 0.1  # right taggings unlike all others of their tag: this over the number of its documents
-_OTHERS = 0.1  # part of the mean margin of the document's other tags that is subtracted
+_OTHERS = 0.15  # part of the mean margin of the document's other tags that is subtracted
 _SMALL_TABLE = 1 << 22  # documents times tags up to which all their products are computed, not only some
 
 # Signals that doubtful and missing taggings use: those of `_pairs_of`, then those of `_closeness`.
-_DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), *range(13, 20)), tuple(range(13)), 7
+_DOUBT, _OMISSION, _N_CLOSENESS = (*range(10), *range(13, 22)), tuple(range(13)), 9
 
 
 class Taggings(NamedTuple):
@@ -112,6 +112,7 @@ def collect_taggings(
         *_name_closeness(names, words, theta, docs, tags),
         np.log1p(counts.sum(1))[docs],  # the length of the text
         (names.shares.T @ in_texts)[tags],  # whether texts use the words of the name at all
+        *_related_names(corpus, names, docs, tags),
     ]
     found.signals[some, -_N_CLOSENESS:] = np.column_stack(closeness)
     return found
@@ -374,6 +375,18 @@ def _name_closeness(
     contexts = normalize_rows(largest(sp.csr_array(of_word @ words), _CONTEXT_WORDS))
     cosine = row_products(words, docs, sp.csr_array(names.shares.T @ contexts), tags)
     return np.log((alike + _NEAR) / ((theta @ mean)[docs] + _NEAR)), cosine, np.log(cosine + _SOME)
+
+
+def _related_names(corpus: Corpus, names: NameWords, docs: Int64, tags: Int64) -> tuple[Float64, Float64]:
+    """Return (P,) twice: which part of a tag's name the document has, in other words than the name's own.
+
+    In words that begin alike, and in the names of the document's other tags.
+    """
+    loose = name_words(corpus, names.names, loose=True)
+    shared = sp.csr_array(names.shares.T @ (names.shares > 0))  # (T, T) the part of a name in another
+    shared.setdiag(0)
+    in_text = row_products(loose.present, docs, sp.csr_array(loose.shares.T), tags)
+    return in_text, np.minimum(row_products(corpus.tags, docs, shared, tags), 1)
 
 
 def _ranks(docs: Int64, scores: Float64, candidate: Bool) -> Int64:
