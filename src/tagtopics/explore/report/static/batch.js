@@ -47,7 +47,7 @@ async function analysed(text) {
     if (!text.trim()) throw new Error("no text");
     const { topics, recommended, related } = await answersFor(text.slice(0, 100_000), []);
     const k = tellingTopics(Float64Array.from(topics.topics), 1)[0] ?? 0;
-    const tags = recommended.failed ? [] : recommended.filter((row) => row.score >= bench.least).slice(0, 5);
+    const tags = recommended.failed ? [] : recommended.slice(0, 5);
     return { topic: k, share: topics.topics[k], tags, place: landing(documentsIn(related)) };
   } catch (error) {
     return { wrong: error.message, tags: [] };

@@ -6,7 +6,7 @@ function groupsPage(tags, unknown = []) {
     location.hash = next.length ? groupHref(next) : "#/groups";
   };
   const head = [
-    hero("Tag groups", tags.length > 1 ? h("bdi", {}, tags.map(tagFull).join(" + ")) : "Compare tags",
+    hero("Tag groups", tags.length > 1 ? h("bdi", {}, tags.map(tagShort).join(" + ")) : "Compare tags",
       lead("The topics that all chosen tags share, compared with each tag alone."),
     ),
     h("div", { class: "picker" },
@@ -111,12 +111,18 @@ function groupPlaces(tags, joint) {
   return placesFigure(`${plural(n, "document")} ${n === 1 ? "has" : "have"} all of them${ofListed()}. Outlines: where documents of each tag are dense.`, [...layers, { name: "together", docs: both, kind: "filled" }], query, tellingTopics(joint, 1));
 }
 
+// A word is new if the group has clearly more of it than each tag alone.
+const NEW_FROM = 1.25;
 function groupWords(tags, joint, alone) {
-  const columns = alone.map((profile) => wordsUnder(profile, 16).map((row) => row[0]));
-  const common = new Set(columns.flat());
-  const joined = { title: "together", name: "together", hue: 255, words: wordsUnder(joint, 16).map((row) => row[0]), isNew: (w) => !common.has(w) };
+  const words = (profile) => wordsUnder(profile, 16).map(({ w }) => w);
+  const shares = alone.map((profile) => new Map(wordsUnder(profile, Infinity).map(({ w, p }) => [w, p])));
+  const together = new Map(wordsUnder(joint, Infinity).map(({ w, p }) => [w, p]));
+  const isNew = (w) => shares.every((one) => together.get(w) > NEW_FROM * (one.get(w) || 0));
   return wordsFigure("Words",
-    "The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.",
-    [joined, ...columns.map((words, i) => ({ title: tagLabel(tags[i]), name: tagFull(tags[i]), hue: slotHue(i + 1), words }))],
+    "The most characteristic words of the group, and of each tag alone; new: the group has clearly more of it than each tag.",
+    [
+      { title: "together", name: "together", hue: 255, words: words(joint), isNew },
+      ...alone.map((profile, i) => ({ title: tagLabel(tags[i]), name: tagFull(tags[i]), hue: slotHue(i + 1), words: words(profile) })),
+    ],
   );
 }

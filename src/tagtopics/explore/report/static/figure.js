@@ -138,6 +138,7 @@ function download(name, type, content) {
 // Spreadsheets run cells that begin like formulas; an apostrophe makes them text.
 const noFormula = (text) => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 const cell = (value) => (typeof value === "number" ? String(value) : `"${noFormula(String(value ?? "")).replaceAll('"', '""')}"`);
+/** @param {{ rows: any[], columns?: any }} own */
 function csvOf({ rows, columns = ITEM }) {
   const lines = [Object.keys(columns), ...rows.map((row) => Object.values(columns).map((read) => read(row)))];
   return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";

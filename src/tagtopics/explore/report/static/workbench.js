@@ -1,5 +1,5 @@
 // The workbench: analyse a new text, accept or refuse recommended tags, export the result.
-const bench = { text: "", tags: [], refused: [], answers: null, kind: null, least: 0, undo: [], kept: [], read: false, asked: 0 };
+const bench = { text: "", tags: [], refused: [], answers: null, kind: null, undo: [], kept: [], read: false, asked: 0 };
 const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
 const MOST_PROPOSALS = 12;
 const LANDING = 15; // nearest documents, whose mean is the place of a text on the map
@@ -121,7 +121,8 @@ function textBench() {
   };
   const next = () => {
     const { text, tags, refused } = bench;
-    if (text.trim()) bench.kept.push({ text, tags: namesOf(tags), refused: namesOf(refused) });
+    const topics = bench.answers ? { topics: bench.answers.topics.topics } : {};
+    if (text.trim()) bench.kept.push({ text, tags: namesOf(tags), refused: namesOf(refused), ...topics });
     Object.assign(bench, { text: "", tags: [], refused: [], undo: [], answers: null });
     saveBench();
     bench.asked++;
@@ -214,7 +215,7 @@ function benchResult(again) {
         explained ? reading : null,
         bench.answers.read ? readingByTopic(bench.answers.read) : null,
       ),
-      h("div", {}, card("Recommended tags", "Percentage: how probable the tag is. Below it: the words of the text that speak for it.", proposals(recommended, again)), exportCard()),
+      h("div", {}, card("Recommended tags", "Percentage: how probable the tag is. Below it: the words of the text that speak for it.", proposals(recommended, again))),
     ),
     h("div", { class: "split wide-left" },
       documentFigure({
@@ -290,9 +291,9 @@ function proposals(found, again) {
     .filter((row) => !bench.refused.includes(row.t));
   const list = h("ul", { class: "proposals" });
   const draw = () => {
-    const kept = rows.filter((row) => row.score >= bench.least && (bench.kind === null || kindOf(row.tag) === bench.kind));
+    const kept = rows.filter((row) => bench.kind === null || kindOf(row.tag) === bench.kind);
     list.replaceChildren(...kept.slice(0, MOST_PROPOSALS).map((row) => proposal(row, again)));
-    if (!kept.length) list.append(h("li", {}, h("span", { class: "note" }, "None of this kind and probability.")));
+    if (!kept.length) list.append(h("li", {}, h("span", { class: "note" }, "None of this kind.")));
   };
   draw();
   return [proposalFilter(draw), list, undoButton(again)];
@@ -306,15 +307,7 @@ function proposalFilter(draw) {
     h("option", { value: "*" }, "all"),
     kinds.map((kind) => h("option", { value: kind, selected: bench.kind === kind }, kind || "other")),
   );
-  const least = h("select", { id: "bench-least", on: { change: () => { bench.least = Number(least.value); draw(); } } },
-    [0, 0.05, 0.1, 0.2, 0.5].map((p) => h("option", { value: p, selected: bench.least === p }, percent(p))),
-  );
-  return h("div", { class: "filterbar" },
-    h("div", { class: "fields" },
-      kinds.length > 1 ? field("bench-kind", "Kind", select) : null,
-      field("bench-least", "At least", least),
-    ),
-  );
+  return kinds.length > 1 ? h("div", { class: "filterbar" }, h("div", { class: "fields" }, field("bench-kind", "Kind", select))) : null;
 }
 
 // The text and the decisions stay when the page is closed; texts that are done are kept for the export.
@@ -373,25 +366,5 @@ function proposal(row, again) {
       choose("Refuse", "refuse", null, false),
     ),
     reasons,
-  );
-}
-
-function exportCard() {
-  const { topics, recommended } = bench.answers;
-  const value = () => ({
-    text: bench.text, tags: namesOf(bench.tags), refused: namesOf(bench.refused), topics: topics.topics,
-  });
-  const answer = { ...value(), recommended: recommended.failed ? [] : recommended };
-  const line = () => `${JSON.stringify({ text: bench.text, tags: namesOf(bench.tags) })}\n`;
-  return card("Export", "The text, its accepted and refused tags, and its topics.",
-    h("div", { class: "row" },
-      action("JSON", () => download("document.json", "application/json", JSON.stringify(value(), null, 1))),
-      " ",
-      action("JSON line", () => download("document.jsonl", "application/x-ndjson", line())),
-    ),
-    h("details", { class: "answer" },
-      h("summary", {}, "Answer as JSON"),
-      h("pre", { tabindex: "0" }, JSON.stringify(answer, null, 1)),
-    ),
   );
 }
