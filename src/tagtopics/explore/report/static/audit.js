@@ -1,11 +1,11 @@
 // The audit: findings to accept or refuse, exported as the file of changes that `tagtopics apply` reads.
 const audit = { findings: null, answers: new Map(), kind: "", open: false };
 const AUDIT_KINDS = {
-  doubtful: ["Doubtful tags", "The document has the tag, but little else suggests it. The score orders the tags; it is no probability."],
-  missing: ["Missing tags", "The document lacks a tag that similar documents have. The score orders them; it is no probability."],
-  duplicate: ["Duplicate tags", "Two tags seem to mean the same. The score orders them; it is no probability."],
+  doubtful: ["Doubtful tags", "The document has the tag, but little else suggests it."],
+  missing: ["Missing tags", "The document lacks a tag that similar documents have."],
+  duplicate: ["Duplicate tags", "Two tags seem to mean the same."],
   dead: ["Tags without telling words", "A high score: random documents have words as telling."],
-  broad: ["Broad tags", "The tag is on many documents of all topics. The score is no probability."],
+  broad: ["Broad tags", "The tag is on many documents of all topics."],
   inseparable: ["Tags that only occur together", "A high score: the next document with one is likely to have both."],
   implied: ["Tags that another tag implies", "A high score: the next document with the other tag is likely to have this one."],
   single: ["Tags on a single document", "A high score: the document has many other tags."],
@@ -36,7 +36,7 @@ function auditPage() {
   return [
     h("h1", {}, "Audit of tags"),
     h("p", { class: "lead" },
-      rich`Accept or refuse what the audit proposes, then download the changes and apply them with ${h("code", {}, "tagtopics apply")}. This browser keeps your answers.`,
+      rich`Accept or refuse what the audit proposes, then download the changes and apply them with ${h("code", {}, "tagtopics apply")}. Scores order the findings; they are no probabilities. This browser keeps your answers.`,
     ),
     body,
   ];
@@ -113,7 +113,7 @@ const namedTag = (name) => {
 const documentOf = (found) => placeOf("row", store.documents.rows).get(found.row);
 function namedDocument(found) {
   const d = documentOf(found);
-  return d === undefined ? h("bdi", {}, found.document) : link(documentHref(d), {}, h("bdi", {}, titleOf(d)));
+  return d === undefined ? bdi(found.document) : link(documentHref(d), {}, bdi(titleOf(d)));
 }
 // The beginning of the text that a finding is about, filled in when it is in view.
 const MOST_SEEN = 300; // characters
@@ -149,7 +149,7 @@ function findingRow(i, counts) {
   const row = h("li", {},
     h("div", { class: "audit-what" },
       h("div", {}, text),
-      words ? h("p", { class: "note" }, found.kind === "doubtful" ? "Words of this tag that the text lacks: " : "Words that speak for it: ", h("bdi", {}, words)) : null,
+      words ? remark(found.kind === "doubtful" ? "Words of this tag that the text lacks: " : "Words that speak for it: ", bdi(words)) : null,
       seenText(found),
     ),
     h("span", { class: "figure" }, found.score.toFixed(2)),

@@ -97,7 +97,7 @@ function batchCard() {
   });
   return h("section", { class: "card" },
     h("h2", {}, "Many texts"),
-    h("p", { class: "note" }, "A CSV file with a line for each text. The column may be called text or abstract; the first column is the id."),
+    remark("A CSV file with a line for each text. The column may be called text or abstract; the first column is the id."),
     h("label", { for: "bench-csv" }, "CSV file"),
     " ",
     input,

@@ -6,7 +6,7 @@ function groupsPage(tags, unknown = []) {
     location.hash = next.length ? groupHref(next) : "#/groups";
   };
   const head = [
-    hero("Tag groups", tags.length > 1 ? h("bdi", {}, tags.map(tagShort).join(" + ")) : "Compare tags",
+    hero("Tag groups", tags.length > 1 ? bdi(tags.map(tagShort).join(" + ")) : "Compare tags",
       lead("The topics that all chosen tags share, compared with each tag alone."),
     ),
     h("div", { class: "picker" },
@@ -26,7 +26,7 @@ function groupsPage(tags, unknown = []) {
   if (tags.length < 2)
     return [
       ...head,
-      tags.length ? h("p", { class: "note" }, "Add a second tag to see their joint profile.") : null,
+      tags.length ? remark("Add a second tag to see their joint profile.") : null,
       store.groups.length ? groupCards("Combinations that mean something new", 12) : null,
     ];
   const joint = together(tags);
@@ -42,7 +42,7 @@ function groupsPage(tags, unknown = []) {
 
 function verdict(tags, joint, alone) {
   const k = tellingTopics(joint, 1)[0] ?? topOf(joint, 1)[0];
-  const parts = tags.map((t, i) => rich`${share(alone[i][k])} of ${h("strong", {}, h("bdi", {}, tagShort(t)))}`);
+  const parts = tags.map((t, i) => rich`${share(alone[i][k])} of ${h("strong", {}, bdi(tagShort(t)))}`);
   const most = parts.slice(0, -1).flatMap((part, i) => (i ? [", ", part] : [part]));
   const main = link(topicHref(k), {}, badge(k), topicLabel(k));
   return h("p", { class: "verdict", vars: { "--hue": topicHue(k) } },

@@ -162,7 +162,7 @@ const tagKind = (t) => (tagInThesaurus(t) ? "" : store.kinds.size > 1 || !store.
 // Without its kind; where this is not shown beside it, homonyms keep it: package:numpy, subpackage:numpy.
 const tagBare = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : tagFull(t));
 const tagShort = (t) => (store.homonyms.get(tagBare(t)) > 1 ? tagFull(t) : tagBare(t));
-const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, h("bdi", {}, tagBare(t))];
+const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, bdi(tagBare(t))];
 const square = (roots, row) => Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
 const tagProfile = (t) => square(store.tagRoots, t);
 const docTopics = (d) => square(store.docRoots, d);

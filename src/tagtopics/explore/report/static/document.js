@@ -13,7 +13,7 @@ function documentPage(d) {
     (error) => reading.replaceChildren(h("p", { class: "wrong" }, `The ${store.pictures ? "photo" : "text"} cannot be shown: ${error.message}`)),
   );
   return [
-    hero(store.pictures ? "Photo" : "Document", h("bdi", {}, titleOf(d)),
+    hero(store.pictures ? "Photo" : "Document", bdi(titleOf(d)),
       sourceLine(d),
       lead(`A ${what} with ${plural(tags.length, "tag")}`, moreAbout(topics)),
       ribbon(topics),
@@ -28,7 +28,7 @@ function documentPage(d) {
 function sourceLine(d) {
   const source = sourceOf(d);
   const parts = [
-    titleOf(d) === store.documents.ids[d] ? null : h("bdi", {}, store.documents.ids[d]),
+    titleOf(d) === store.documents.ids[d] ? null : bdi(store.documents.ids[d]),
     dateOf(d) ? h("span", {}, dateOf(d)) : null,
     source ? h("a", { href: source, rel: "noopener noreferrer external", target: "_blank" }, "Open the source") : null,
   ].filter(Boolean);
@@ -43,7 +43,7 @@ function withoutBody(box, tags) {
     : settings.live || store.documents.tokens.every((n) => n === 0)
       ? "The model was saved without its corpus; give it with --corpus to see texts."
       : "The text of this document was left out because of the size limit of this file (--max-mb).";
-  box.replaceChildren(h("p", { class: "note" }, why), tagChips(tags));
+  box.replaceChildren(remark(why), tagChips(tags));
 }
 
 // A photo with the heat map of one of its tags.
@@ -51,7 +51,7 @@ function pictured(box, picture, tags) {
   if (!picture.h) {
     box.replaceChildren(
       h("div", { class: "photograph small" }, h("img", { src: `data:image/jpeg;base64,${picture.j}`, alt: "The photograph" })),
-      tags.length ? h("p", { class: "note" }, `A small copy. This file has heat maps of ${whole(settings.heated)} photos; tagtopics serve shows those of all.`) : "",
+      tags.length ? remark(`A small copy. This file has heat maps of ${whole(settings.heated)} photos; tagtopics serve shows those of all.`) : "",
       tagChips(tags),
     );
     return;
@@ -86,7 +86,7 @@ function pictured(box, picture, tags) {
     frame,
     slider,
     legend,
-    h("p", { class: "note" }, "Percentages: how much of the photo each of its tags accounts for, together 100 %. Colour: how much of each part of it."),
+    remark("Percentages: how much of the photo each of its tags accounts for, together 100 %. Colour: how much of each part of it."),
     tagChips(tags),
   );
   show(-1);
@@ -189,9 +189,9 @@ function coloured(box, found, tags) {
   toggles.hidden = state.by !== "tag";
   box.append(
     toggles,
-    found.cut ? h("p", { class: "note" }, "Only the beginning of this long text is shown.") : "",
+    found.cut ? remark("Only the beginning of this long text is shown.") : "",
     h("div", { class: "read" }, strip, text),
-    h("p", { class: "note" },
+    remark(
       found.c
         ? ["The strip shows where in the text each tag speaks; lines below words are thicker where one tag is far ahead. Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what.", " "]
         : "",
@@ -221,7 +221,7 @@ function tipOf(found, i, credit, tags) {
   const k = found.k[i];
   const row = ([name, p, j]) =>
     h("li", {},
-      h("span", { class: "label" }, h("bdi", {}, name)),
+      h("span", { class: "label" }, bdi(name)),
       track({ value: p < 0.005 ? 0 : p, hue: slotHue(j) }, 1),
       h("span", { class: "figure" }, credited(p)),
     );
@@ -229,7 +229,7 @@ function tipOf(found, i, credit, tags) {
   const first = found.c && rows.length ? tags[rows[0][2]] : undefined;
   if (first >= 0) usesElsewhere(first, found.w[i], found.d).then((text) => (evidence.textContent = text));
   return [
-    h("p", { class: "tipword" }, h("bdi", {}, store.words.names[found.w[i]])),
+    h("p", { class: "tipword" }, bdi(store.words.names[found.w[i]])),
     found.c ? h("ul", { class: "bars" }, rows.slice(0, 8).map(row)) : null,
     evidence,
     h("p", { class: "tiptopic" }, badge(k), topicLabel(k)),

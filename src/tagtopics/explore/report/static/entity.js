@@ -22,13 +22,13 @@ function topicPage(k) {
   return entityPage({
     hue: topicHue(k),
     eyebrow: isBackground(k) ? `Topic ${k}: background, spread over the whole collection` : `Topic ${k}`,
-    title: [badge(k), h("bdi", {}, topicName(k))],
+    title: [badge(k), bdi(topicName(k))],
     sentence: `This topic accounts for ${percent(store.topics.share[k])} of all ${telling} are ${store.labels[k].join(", ")}.${typical}`,
     above: h("p", { class: "steps" },
       at > 0 ? link(topicHref(order[at - 1]), { rel: "prev" }, "← larger") : h("span", {}),
       at < store.K - 1 ? link(topicHref(order[at + 1]), { rel: "next" }, "smaller →") : null,
     ),
-    below: [h("p", { class: "note" }, `By share, ${at + 1} of ${store.K}${coherent}.`), nameEditor(k)],
+    below: [remark(`By share, ${at + 1} of ${store.K}${coherent}.`), nameEditor(k)],
     map: placesFigure(`The documents that have at least ${percent(TOPIC_FROM)} of this topic.`, [{ name: topicName(k), docs, hue: topicHue(k) }], { topic: k }),
     more: [store.pictures ? documents : topicWords(k), topicTags(k)],
     time: store.time ? topicLine(k) : null,
@@ -78,9 +78,9 @@ function tagPage(t) {
   const topics = topicsMore(tagProfile(t)).map((row) => ({ ...row, title: `${row.title}; ${percent(inDocuments[row.id])} of all ${parts} of its documents` }));
   return entityPage({
     eyebrow: tagKind(t) ? `Tag · ${tagKind(t)}` : "Tag",
-    title: h("bdi", {}, tagBare(t)),
+    title: bdi(tagBare(t)),
     sentence: [`${plural(n, "document")} ${n === 1 ? "has" : "have"} this tag`, moreAbout(tagProfile(t)), " · ", link(groupHref([t]), {}, "compare with other tags")],
-    below: tagInThesaurus(t) ? h("p", { class: "source" }, h("bdi", {}, store.tags.names[t])) : [],
+    below: tagInThesaurus(t) ? h("p", { class: "source" }, bdi(store.tags.names[t])) : [],
     map: placesFigure(`The documents that have this tag${ofListed()}.`, [{ name: tagFull(t), docs, hue: 255 }], { tag: store.tags.names[t] }),
     more: [moreFigure(`Share of the ${parts} credited to this tag. ${HAIRLINE}`, topics), creditedWords(t)],
     time: documentsLine(docs, tagFull(t), "have this tag"),
@@ -184,7 +184,7 @@ function wordPage(w) {
   const where = store.corpus ? `A word that occurs ${often}, in ${plural(inDocuments[w], "document")}` : `A word that occurs about ${often}, by the model; the corpus itself is not known`;
   return entityPage({
     eyebrow: "Word",
-    title: h("bdi", {}, names[w]),
+    title: bdi(names[w]),
     sentence: [where, moreAbout(profile)],
     map,
     more: [

@@ -165,7 +165,7 @@ function passedCount() {
 function filterChips() {
   const chip = (text, name, change, hue = 265) =>
     h("li", { vars: { "--hue": hue } },
-      h("span", {}, typeof text === "string" ? h("bdi", {}, text) : text),
+      h("span", {}, typeof text === "string" ? bdi(text) : text),
       button("×", () => setFilter(change), { "aria-label": `Remove ${name}` }),
     );
   const without = (list, one) => list.filter((other) => other !== one);

@@ -1,5 +1,5 @@
 // The workbench: analyse a new text, accept or refuse recommended tags, export the result.
-const bench = { text: "", tags: [], refused: [], answers: null, kind: null, undo: [], kept: [], read: false, asked: 0 };
+const bench = { text: "", tags: [], refused: [], answers: null, undo: [], kept: [], read: false, asked: 0 };
 const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
 const MOST_PROPOSALS = 12;
 const LANDING = 15; // nearest documents, whose mean is the place of a text on the map
@@ -62,7 +62,7 @@ function photographResult(found) {
   const reading = h("section", { class: "card reading", "aria-label": "Photo by tag" });
   pictured(reading, { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat }, tags);
   const rows = found.scores.map((value, i) => ({
-    id: found.tags[i], name: found.tags[i], label: h("bdi", {}, found.tags[i]), value, text: percent(value), href: `#/tag/${tags[i]}`,
+    id: found.tags[i], name: found.tags[i], label: bdi(found.tags[i]), value, text: percent(value), href: `#/tag/${tags[i]}`,
   }));
   return h("div", { class: "split" },
     reading,
@@ -206,7 +206,7 @@ function benchResult(again) {
   const reading = h("section", { class: "card reading", "aria-label": "Text by tag" });
   if (explained) coloured(reading, bodyOf(explained), numbersOfTags(explained.tags));
   return [
-    h("p", { class: "note" },
+    remark(
       `${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`,
     ),
     h("div", { class: "split" },
@@ -275,7 +275,7 @@ function readingByTopic({ text, spans }) {
   parts.push(text.slice(at));
   return h("section", { class: "card", "aria-label": "Text by topic" },
     h("h2", {}, "Text"),
-    h("p", { class: "note" }, "Each word the model knows is underlined in the colour of its topic here."),
+    remark("Each word the model knows is underlined in the colour of its topic here."),
     h("p", { class: "told-text", dir: "auto" }, parts),
   );
 }
@@ -285,29 +285,11 @@ function markWords(words, on) {
 }
 
 function proposals(found, again) {
-  if (found.failed) return h("p", { class: "note" }, found.failed);
+  if (found.failed) return remark(found.failed);
   const rows = found
     .map((row) => ({ ...row, t: store.tags.names.indexOf(row.tag) }))
     .filter((row) => !bench.refused.includes(row.t));
-  const list = h("ul", { class: "proposals" });
-  const draw = () => {
-    const kept = rows.filter((row) => bench.kind === null || kindOf(row.tag) === bench.kind);
-    list.replaceChildren(...kept.slice(0, MOST_PROPOSALS).map((row) => proposal(row, again)));
-    if (!kept.length) list.append(h("li", {}, h("span", { class: "note" }, "None of this kind.")));
-  };
-  draw();
-  return [proposalFilter(draw), list, undoButton(again)];
-}
-const kindOf = (name) => (store.kinds.size > 1 ? kindIn(name) : "");
-
-function proposalFilter(draw) {
-  const kinds = [...store.kinds.keys()];
-  const select = h("select",
-    { id: "bench-kind", on: { change: () => { bench.kind = select.value === "*" ? null : select.value; draw(); } } },
-    h("option", { value: "*" }, "all"),
-    kinds.map((kind) => h("option", { value: kind, selected: bench.kind === kind }, kind || "other")),
-  );
-  return kinds.length > 1 ? h("div", { class: "filterbar" }, h("div", { class: "fields" }, field("bench-kind", "Kind", select))) : null;
+  return [h("ul", { class: "proposals" }, rows.slice(0, MOST_PROPOSALS).map((row) => proposal(row, again))), undoButton(again)];
 }
 
 // The text and the decisions stay when the page is closed; texts that are done are kept for the export.
@@ -348,7 +330,7 @@ function undoButton(again) {
 function proposal(row, again) {
   const reasons = row.words.length ? h("p", { class: "why" }, row.words.join(" · ")) : null;
   const figure = h("span", { class: "figure" }, percent(row.score));
-  if (row.t < 0) return h("li", {}, h("span", {}, h("bdi", {}, row.tag), " ", figure), reasons);
+  if (row.t < 0) return h("li", {}, h("span", {}, bdi(row.tag), " ", figure), reasons);
   const accepted = bench.tags.includes(row.t);
   const choose = (text, name, pressed, accept) => {
     const click = () => {
