@@ -111,18 +111,18 @@ function groupPlaces(tags, joint) {
   return placesFigure(`${plural(n, "document")} ${n === 1 ? "has" : "have"} all of them${ofListed()}. Outlines: where documents of each tag are dense.`, [...layers, { name: "together", docs: both, kind: "filled" }], query, tellingTopics(joint, 1));
 }
 
-// A word is new if the group has clearly more of it than each tag alone.
+// A word is new if the group has clearly more of it than each tag alone; words of generic topics do not count.
 const NEW_FROM = 1.25;
 function groupWords(tags, joint, alone) {
+  const [own, ...others] = [joint, ...alone].map((profile) => normal(profile.map((p, k) => (isBackground(k) ? 0 : p))));
   const words = (profile) => wordsUnder(profile, 16).map(({ w }) => w);
-  const shares = alone.map((profile) => new Map(wordsUnder(profile, Infinity).map(({ w, p }) => [w, p])));
-  const together = new Map(wordsUnder(joint, Infinity).map(({ w, p }) => [w, p]));
+  const [together, ...shares] = [own, ...others].map((profile) => new Map(wordsUnder(profile, Infinity).map(({ w, p }) => [w, p])));
   const isNew = (w) => shares.every((one) => together.get(w) > NEW_FROM * (one.get(w) || 0));
   return wordsFigure("Words",
     "The most characteristic words of the group, and of each tag alone; new: the group has clearly more of it than each tag.",
     [
-      { title: "together", name: "together", hue: 255, words: words(joint), isNew },
-      ...alone.map((profile, i) => ({ title: tagLabel(tags[i]), name: tagFull(tags[i]), hue: slotHue(i + 1), words: words(profile) })),
+      { title: "together", name: "together", hue: 255, words: words(own), isNew },
+      ...others.map((profile, i) => ({ title: tagLabel(tags[i]), name: tagFull(tags[i]), hue: slotHue(i + 1), words: words(profile) })),
     ],
   );
 }
