@@ -112,7 +112,7 @@ function groupPlaces(tags, joint) {
 }
 
 // A word is new if the group has clearly more of it than each tag alone; words of generic topics do not count.
-const NEW_FROM = 1.25;
+const NEW_FROM = 1.5;
 function groupWords(tags, joint, alone) {
   const [own, ...others] = [joint, ...alone].map((profile) => normal(profile.map((p, k) => (isBackground(k) ? 0 : p))));
   const words = (profile) => wordsUnder(profile, 16).map(({ w }) => w);
