@@ -80,6 +80,13 @@ def test_answers_become_changes_that_apply(watched: Watched, corpus: tt.Corpus, 
     assert "place:sea" not in fixed.tags_of(0)
 
 
+def test_the_text_is_beside_the_question(watched: Watched, corpus: tt.Corpus) -> None:
+    page = opened(watched)
+    first = page.locator(".audit-findings > li").first
+    first.locator(".snippet", has_text=(corpus.texts or ("",))[0][:40]).wait_for()
+    assert "Words of this tag that the text lacks: wave tide" in first.inner_text()
+
+
 def test_an_implied_tag_is_shown_with_the_tag_that_implies_it(watched: Watched) -> None:
     page = opened(watched, "#/audit?kind=implied")
     assert re.search(
@@ -126,7 +133,7 @@ def test_many_findings_are_shown_in_steps(browser: Any, data: TopicData, tmp_pat
     watched = Watched(browser, (tmp_path / "report.html").as_uri())
     page = opened(watched)
     assert page.locator(".audit-findings > li").count() == 50
-    page.click("text=Show 50 more of 70")
+    page.click("text=Show more (70 left)")
     assert page.locator(".audit-findings > li").count() == 100
     watched.close()
     assert watched.faults == []

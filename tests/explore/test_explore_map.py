@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
@@ -214,13 +215,23 @@ def test_search_finds_all_texts_with_typing_errors(watched: Watched, corpus: tt.
     assert watched.problems() == []
 
 
-def answer(page: Any, text: str) -> dict[str, Any]:
+def proposed(page: Any, text: str) -> list[str]:
+    """Analyse a text; return the tags that are recommended."""
     page.fill("#bench-text", text)
     page.evaluate("document.querySelector('#bench-result').replaceChildren()")
     page.get_by_role("button", name="Analyse").click()
-    page.wait_for_selector("#bench-result .answer pre", state="attached", timeout=9000)
-    found: dict[str, Any] = json.loads(page.locator("#bench-result .answer pre").text_content())
-    return found
+    page.wait_for_selector("#bench-result .proposals .chip", timeout=9000)
+    links = page.locator(".proposals .chip").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    return [unquote(link.removeprefix("#/tag/")) for link in links]
+
+
+def kept_topics(page: Any) -> list[float]:
+    """Keep the text; return its topics, as the export has them."""
+    page.get_by_role("button", name="Keep it, next text").click()
+    kept: list[dict[str, Any]] = page.evaluate(
+        "() => JSON.parse(Object.entries(localStorage).find(([key]) => /bench/.test(key))[1]).kept"
+    )
+    return list(kept[-1]["topics"])
 
 
 def test_workbench_in_the_file_answers_as_python_does(watched: Watched, model: tt.TTM) -> None:
@@ -232,14 +243,13 @@ def test_workbench_in_the_file_answers_as_python_does(watched: Watched, model: t
         new = tt.read_corpus(
             [{"text": text, "tags": []}], text="text", tags="tags", vocabulary=model.vocabulary_
         )
-        found = answer(page, text)
-        assert np.abs(np.array(found["topics"]) - model.transform(new)[0]).sum() < 0.05
         expected = [row.tag for row in model.recommend(new, top=5, n_words=5)[0]]
-        shown = [row["tag"] for row in found["recommended"][:5]]
+        shown = proposed(page, text)[:5]
         assert len(set(expected) & set(shown)) >= 4
         assert shown[0] == expected[0]
-    assert page.locator(".told").count() > 3
-    assert watched.problems() == []
+        assert page.locator(".told").count() > 3
+        assert watched.problems() == []
+        assert np.abs(np.array(kept_topics(page)) - model.transform(new)[0]).sum() < 0.05
 
 
 def test_workbench_refuses_what_it_does_not_know(watched: Watched) -> None:
@@ -252,7 +262,7 @@ def test_workbench_refuses_what_it_does_not_know(watched: Watched) -> None:
 
 def test_decisions_can_be_undone(watched: Watched) -> None:
     page = watched.open("#/workbench")
-    answer(page, "storm ship harbour, salt, tide and wave")
+    proposed(page, "storm ship harbour, salt, tide and wave")
     first = page.locator(".proposals li .chip").first.inner_text()
     page.locator(".proposals").get_by_role("button", name="Refuse").first.click()
     wait_until(page, "name => document.querySelector('.proposals li .chip').innerText !== name", first)
@@ -302,6 +312,35 @@ def test_every_topic_has_a_name_on_a_desktop(crowded: tuple[Any, TopicData]) -> 
     names = page.evaluate(NAMES)
     assert [name["text"] for name in names if name["cut"]] == []
     assert not overlapping([name["box"] for name in names])
+
+
+PLACED = """() => {
+  const map = document.querySelector('.terrain').getBoundingClientRect();
+  const { left, top, width } = document.querySelector('.glow image').getBoundingClientRect();
+  const onMap = (x, y) => [x - left, y - top].map(side => side / width * 1.12 - 0.06);
+  const lines = document.querySelector('.leaders path').getAttribute('d').split('M').filter(Boolean)
+    .map(line => line.split(/[ L]/).map(Number));
+  return [...document.querySelectorAll('.name.topic:not([hidden])')].map(node => {
+    const box = node.getBoundingClientRect();
+    const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+    const near = (a, b, size) => Math.abs(a - b) < size / 2 + 8;
+    const isOn = ([, , px, py]) => near(px + map.left, x, box.width) && near(py + map.top, y, box.height);
+    const line = lines.find(isOn);
+    return [node.innerText, onMap(...(line ? [line[0] + map.left, line[1] + map.top] : [x, y]))];
+  });
+}"""
+
+
+def test_names_are_where_their_topics_are(crowded: tuple[Any, TopicData]) -> None:
+    """A name, or the line to it, is not at a single document far away from the others."""
+    page, data = crowded
+    places = terrain_of(data).topics
+    far = {}
+    for name, at in page.evaluate(PLACED):
+        k = data.names.index(" ".join(name.split()))
+        far[name] = float(np.hypot(*(np.array(at) - places[k])))
+    assert len(far) > 35
+    assert max(far.values()) < 0.25
 
 
 def test_dense_parts_of_the_map_glow(crowded: tuple[Any, TopicData]) -> None:

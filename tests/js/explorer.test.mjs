@@ -151,3 +151,24 @@ test("contours are closed and have the values above the level inside", () => {
     }
   }
 });
+
+test("the name of a topic stays near its place, whatever single documents are far away", () => {
+  const { store, endsOf } = load(["dom", "data", "labels"], ["store", "endsOf"]);
+  const [x, y] = [numbers(200, 3), numbers(200, 4)];
+  store.map = { x, y };
+  for (const [a, b] of [[0.2, 0.3], [0.9, 0.9]]) {
+    const ends = plain(endsOf([...x.keys()], a, b));
+    assert.deepEqual(ends[0], [a, b]);
+    assert.ok(ends.length > 3);
+    for (const [c, d] of ends) assert.ok(Math.hypot(c - a, d - b) < 0.1);
+  }
+});
+
+test("tags of two kinds with one name keep their kinds", () => {
+  const { store, tagShort, tagBare, kindsOf, tagCounts } = load(["dom", "data"], ["store", "tagShort", "tagBare", "kindsOf", "tagCounts"]);
+  const names = ["package:numpy", "subpackage:numpy", "package:scipy"];
+  Object.assign(store, { tags: { names, labels: null }, kinds: kindsOf(names) });
+  store.homonyms = new Map(tagCounts(names.map((_, t) => [tagBare(t)])));
+  assert.deepEqual(names.map((_, t) => tagShort(t)), ["package:numpy", "subpackage:numpy", "scipy"]);
+  assert.deepEqual(names.map((_, t) => tagBare(t)), ["numpy", "numpy", "scipy"]);
+});

@@ -25,7 +25,7 @@ from tagtopics.jit.top import largest
 
 _TERMS = 3  # words or phrases of a name
 # Parts of contractions, citations, addresses and numerals: names leave them out, unless nothing else is left.
-_DEBRIS = {
+DEBRIS = {
     "ll", "ve", "re", "don", "doesn", "didn", "isn", "wasn", "couldn", "et", "al", "eg", "ie", "etc", "pp",
     "vs", "said", "says", "http", "https", "www", "com", "ba", "ii", "iii", "iv",
 }  # fmt: skip
@@ -116,7 +116,7 @@ def name_topics(
     """
     listed = {word for own in words for word in own}
     known = {" ".join(w for w in phrase.split() if w in listed): phrase for phrase in [*phrases][::-1]}
-    terms = [_terms([word for word in own if word not in _DEBRIS] or own, known) for own in words]
+    terms = [_terms([word for word in own if word not in DEBRIS] or own, known) for own in words]
     return _told_apart(terms, _singled_out(tag_sums, tag_names, len(terms)))
 
 

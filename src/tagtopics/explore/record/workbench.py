@@ -27,8 +27,8 @@ from tagtopics.recommend.ridge import NEIGHBOURS, RIDGE, TOPIC_WEIGHT, documents
 
 MOST_BYTES = 2_500_000  # what the workbench may add to a report, as base64
 _STEPS = (0.0005, 0.001, 0.002, 0.004, 0.008)  # of coefficients, finest first
-_MOST_COEFFICIENTS = 2_000_000  # more do not fit; the nearest documents decide then, as with many tags
-_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25)  # of the documents that are kept where the nearest ones decide
+_MOST_COEFFICIENTS = 2_000_000  # more do not fit; the page then solves the regression for each text
+_SHARES = (1.0, 0.7, 0.5, 0.35, 0.25)  # of the documents that are kept for that
 _PAIRS_OF = 400  # documents, evenly spread, whose pairs the line is fitted to
 
 
@@ -56,12 +56,17 @@ def workbench(model: TopicModel, data: TopicData) -> bytes | None:
         "prior": [float(f"{value:.7g}") for value in np.asarray(model.doc_topic_prior_, dtype=np.float64)],
     }
     tags = None
-    if recommender is not None and set(recommender.tag_names) <= set(model.tag_names_):
+    if recommender is not None and _is_known(recommender, model):
         columns = {name: t for t, name in enumerate(model.tag_names_)}
         bench = _Recommender(recommender, number, [columns[name] for name in recommender.tag_names])
         tags = bench.fitting(MOST_BYTES, len(packed(parts)))
     block = packed(parts | {"tags": tags})
     return block if base64_size(len(block)) <= MOST_BYTES else b""
+
+
+def _is_known(recommender: TagRecommender, model: TopicModel) -> bool:
+    """Return whether a page has all tags, and the regression is one on all documents, not on the nearest."""
+    return len(recommender.own) > 0 and set(recommender.tag_names) <= set(model.tag_names_)
 
 
 class _Recommender:
@@ -75,7 +80,7 @@ class _Recommender:
 
     def __init__(self, recommender: TagRecommender, number: Int64, columns: list[int]) -> None:
         self._of, self._number, self._columns = recommender, number, columns
-        self._line = _line(recommender) if len(recommender.own) else None
+        self._line = _line(recommender)
 
     def fitting(self, most: int, n_bytes: int) -> dict[str, Any] | None:
         """Return the best recommender that fits next to bytes that are there already; None if none does."""
@@ -98,7 +103,7 @@ class _Recommender:
         """Return the recommender, ready for JSON, with documents in an order that puts similar ones together.
 
         Args:
-            step: of coefficients; 0 to leave them out, so that the nearest documents decide.
+            step: of coefficients; 0 to leave them out.
             share: of the documents that are kept.
         """
         of, N = self._of, self._of.counts.shape[0]
@@ -119,7 +124,7 @@ class _Recommender:
             "columns": self._columns,
             "bandwidth": float(of.bandwidth),
             "weights": np.asarray(of.calibration.weights, dtype=np.float64).tolist(),
-            "company": MOST_TOGETHER if len(of.own) else 0,
+            "company": MOST_TOGETHER,
             "step": step,
             "coefficients": _steps(of.coefficients[order], step) if step else None,
             "line": None if step else self._line,

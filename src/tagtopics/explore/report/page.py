@@ -57,7 +57,7 @@ def script(*, audit: bool = False) -> str:
     short = re.sub(r"(?<=[{(\[,])\n|,?\n(?=[)\]}])", "", short)
     pieces = _QUOTED.split(short)
     plain = [_SPACED.sub(r"\1", piece) for piece in pieces[::2]]
-    plain = [re.sub(r"(?<=;)\n(?=.)|;(?=})", "", piece) for piece in plain]
+    plain = [re.sub(r"(?<=[;}>=+])\n(?=.)|;(?=})", "", piece) for piece in plain]
     pieces[::2] = [re.sub(r"(?<!\w)\((\w+)\)(?==>)", r"\1", piece) for piece in plain]
     return f'(() => {{\n"use strict";\n{"".join(pieces)}start();\n}})();\n'
 

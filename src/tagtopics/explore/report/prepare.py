@@ -16,6 +16,7 @@ from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
 from tagtopics.explore.report.timeline import periods_of, time_of
 from tagtopics.jit.top import largest_of_rows
+from tagtopics.models.naming import DEBRIS
 
 MOST_WORDS = 40_000  # in the index; the rarest beyond that are left out
 TOPIC_WORDS = 60  # in the index; a topic page shows the first 30
@@ -87,7 +88,9 @@ def index_of(
 
 
 def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
-    words = [row[number[row] >= 0] for row in data.listed_words(TOPIC_WORDS)]
+    readable = number >= 0
+    readable[[w for w, word in enumerate(data.words) if word in DEBRIS]] = False
+    words = [row[readable[row]] for row in data.listed_words(TOPIC_WORDS)]
     near, alike = near_topics(data)
     tags = data.typical_tags(TOPIC_TAGS)
     share = np.maximum(data.topic_share, 1e-12)

@@ -105,7 +105,7 @@ function route() {
 
 function searching() {
   const row = (group, name, note, path) => ({
-    group, draw: () => [h("bdi", {}, name), h("small", {}, note)], choose: () => (location.hash = path),
+    group, draw: () => [bdi(name), h("small", {}, note)], choose: () => (location.hash = path),
   });
   const searchHref = (text) => `#/search/${encodeURIComponent(text)}`;
   const options = (text) => {

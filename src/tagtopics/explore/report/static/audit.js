@@ -1,15 +1,13 @@
 // The audit: findings to accept or refuse, exported as the file of changes that `tagtopics apply` reads.
-const audit = { findings: null, answers: new Map(), kind: "", open: false, shown: 0 };
-const AUDIT_STEP = 50;
+const audit = { findings: null, answers: new Map(), kind: "", open: false };
 const AUDIT_KINDS = {
-  doubtful: ["Doubtful tags", "The document has the tag, but little else suggests it. The score orders the tags; it is no probability."],
-  missing: ["Missing tags", "The document lacks a tag that similar documents have. The score orders them; it is no probability."],
-  duplicate: ["Duplicate tags", "Two tags seem to mean the same. The score orders them; it is no probability."],
+  doubtful: ["Doubtful tags", "The document has the tag, but little else suggests it."],
+  missing: ["Missing tags", "The document lacks a tag that similar documents have."],
+  duplicate: ["Duplicate tags", "Two tags seem to mean the same."],
   implied: ["Tags that another tag implies", "A high score: the next document with the other tag is likely to have this one."],
   single: ["Tags on a single document", "A high score: the document has many other tags."],
 };
 const AUDIT_VERBS = { remove: "Remove", add: "Add", merge: "Merge", drop: "Drop" };
-const AUDIT_COLUMNS = ["accept", "change", "document", "row", "tag", "other", "kind", "score", "words"];
 
 BUTTONS.push(["audit", "Audit"]);
 ROUTES.audit = () => auditPage();
@@ -35,7 +33,7 @@ function auditPage() {
   return [
     h("h1", {}, "Audit of tags"),
     h("p", { class: "lead" },
-      rich`Accept or refuse what the audit proposes, then download the changes and apply them with ${h("code", {}, "tagtopics apply")}. This browser keeps your answers.`,
+      rich`Accept or refuse what the audit proposes, then download the changes and apply them with ${h("code", {}, "tagtopics apply")}. Scores order the findings; they are no probabilities. This browser keeps your answers.`,
     ),
     body,
   ];
@@ -46,12 +44,14 @@ function drawAudit(body) {
   if (!kinds.length) return body.replaceChildren(h("p", {}, "The audit found nothing."));
   const asked = stateOf().get("kind");
   audit.kind = kinds.includes(asked) ? asked : kinds[0];
-  audit.shown = AUDIT_STEP;
   const counts = h("p", { class: "audit-counts", role: "status" });
-  const list = h("ol", { class: "audit-findings" });
-  const more = h("div", {});
-  const redraw = () => drawFindings(list, more, counts);
-  body.replaceChildren(auditControls(kinds, redraw), counts, h("section", { class: "card" }, list, more));
+  const list = h("section", { class: "card" });
+  const redraw = () => {
+    const listed = listedFindings();
+    list.replaceChildren(...(listed.length ? growing(listed, (i) => findingRow(i, counts), 50, "ol", "audit-findings") : [h("p", {}, "No finding is left here.")]));
+    countAnswers(counts);
+  };
+  body.replaceChildren(auditControls(kinds, redraw), counts, list);
   redraw();
 }
 
@@ -64,7 +64,6 @@ function auditControls(kinds, redraw) {
   );
   select.addEventListener("change", () => {
     audit.kind = select.value;
-    audit.shown = AUDIT_STEP;
     keepState("kind", select.value, kinds[0]);
     redraw();
   });
@@ -97,21 +96,6 @@ const listedFindings = () =>
     (i) => audit.findings[i].kind === audit.kind && !(audit.open && audit.answers.has(i)),
   );
 
-function drawFindings(list, more, counts) {
-  const listed = listedFindings();
-  list.replaceChildren(...listed.slice(0, audit.shown).map((i) => findingRow(i, counts)));
-  const rest = listed.length - audit.shown;
-  const next = () => {
-    audit.shown += AUDIT_STEP;
-    drawFindings(list, more, counts);
-  };
-  more.replaceChildren(
-    ...(rest > 0 ? [button(`Show ${whole(Math.min(rest, AUDIT_STEP))} more of ${whole(rest)}`, next)] : []),
-    ...(listed.length ? [] : [h("p", {}, "No finding is left here.")]),
-  );
-  countAnswers(counts);
-}
-
 function countAnswers(counts) {
   const answers = [...audit.answers.values()];
   const accepted = answers.filter((answer) => answer === "yes").length;
@@ -123,9 +107,19 @@ const namedTag = (name) => {
   const t = placeOf("tag", store.tags.names).get(name);
   return t === undefined ? h("bdi", { class: "chip" }, name) : tagChip(t);
 };
+const documentOf = (found) => placeOf("row", store.documents.rows).get(found.row);
 function namedDocument(found) {
-  const d = placeOf("row", store.documents.rows).get(found.row);
-  return d === undefined ? h("bdi", {}, found.document) : link(documentHref(d), {}, h("bdi", {}, titleOf(d)));
+  const d = documentOf(found);
+  return d === undefined ? bdi(found.document) : link(documentHref(d), {}, bdi(titleOf(d)));
+}
+// The beginning of the text that a finding is about, filled in when it is in view.
+const MOST_SEEN = 300; // characters
+function seenText(found) {
+  const d = documentOf(found);
+  if (d === undefined || store.pictures) return null;
+  const node = h("p", { class: "snippet", dir: "auto" });
+  const fill = () => body(d).then((one) => (node.textContent = one && one.t ? clamped(one.t, MOST_SEEN) : ""));
+  return filledInView(node, { fill });
 }
 
 function findingRow(i, counts) {
@@ -152,7 +146,8 @@ function findingRow(i, counts) {
   const row = h("li", {},
     h("div", { class: "audit-what" },
       h("div", {}, text),
-      words ? h("p", { class: "note" }, found.kind === "doubtful" ? rich`It lacks: ${h("bdi", {}, words)}` : rich`Words: ${h("bdi", {}, words)}`) : null,
+      words ? remark(found.kind === "doubtful" ? "Words of this tag that the text lacks: " : "Words that speak for it: ", bdi(words)) : null,
+      seenText(found),
     ),
     h("span", { class: "figure" }, found.score.toFixed(2)),
     h("span", { class: "audit-answers" }, choose("yes", "Accept"), choose("no", "Refuse")),
@@ -161,13 +156,12 @@ function findingRow(i, counts) {
 }
 
 // As `tagtopics audit --changes` writes it; `tagtopics apply` removes the apostrophes again.
-function changesFile() {
-  const quoted = (value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-  const rows = audit.findings.map((found, i) =>
-    [
-      audit.answers.get(i) || "", found.change, found.document ?? "", found.row ?? "", found.tag, found.other ?? "",
-      found.kind, found.score.toFixed(4), (found.words || []).join(" "),
-    ].map((value) => quoted(noFormula(String(value)))),
-  );
-  return [AUDIT_COLUMNS, ...rows].map((row) => row.join(",")).join("\n") + "\n";
-}
+const changesFile = () =>
+  csvOf({
+    rows: audit.findings.map((found, i) => ({ ...found, accept: audit.answers.get(i) })),
+    columns: {
+      accept: (found) => found.accept, change: (found) => found.change, document: (found) => found.document, row: (found) => found.row,
+      tag: (found) => found.tag, other: (found) => found.other, kind: (found) => found.kind, score: (found) => found.score.toFixed(4),
+      words: (found) => (found.words || []).join(" "),
+    },
+  });

@@ -47,7 +47,7 @@ async function analysed(text) {
     if (!text.trim()) throw new Error("no text");
     const { topics, recommended, related } = await answersFor(text.slice(0, 100_000), []);
     const k = tellingTopics(Float64Array.from(topics.topics), 1)[0] ?? 0;
-    const tags = recommended.failed ? [] : recommended.filter((row) => row.score >= bench.least).slice(0, 5);
+    const tags = recommended.failed ? [] : recommended.slice(0, 5);
     return { topic: k, share: topics.topics[k], tags, place: landing(documentsIn(related)) };
   } catch (error) {
     return { wrong: error.message, tags: [] };
@@ -97,7 +97,7 @@ function batchCard() {
   });
   return h("section", { class: "card" },
     h("h2", {}, "Many texts"),
-    h("p", { class: "note" }, "A CSV file with a line for each text. The column may be called text or abstract; the first column is the id."),
+    remark("A CSV file with a line for each text. The column may be called text or abstract; the first column is the id."),
     h("label", { for: "bench-csv" }, "CSV file"),
     " ",
     input,

@@ -6,7 +6,7 @@ function groupsPage(tags, unknown = []) {
     location.hash = next.length ? groupHref(next) : "#/groups";
   };
   const head = [
-    hero("Tag groups", tags.length > 1 ? h("bdi", {}, tags.map(tagFull).join(" + ")) : "Compare tags",
+    hero("Tag groups", tags.length > 1 ? bdi(tags.map(tagShort).join(" + ")) : "Compare tags",
       lead("The topics that all chosen tags share, compared with each tag alone."),
     ),
     h("div", { class: "picker" },
@@ -26,7 +26,7 @@ function groupsPage(tags, unknown = []) {
   if (tags.length < 2)
     return [
       ...head,
-      tags.length ? h("p", { class: "note" }, "Add a second tag to see their joint profile.") : null,
+      tags.length ? remark("Add a second tag to see their joint profile.") : null,
       store.groups.length ? groupCards("Combinations that mean something new", 12) : null,
     ];
   const joint = together(tags);
@@ -42,7 +42,7 @@ function groupsPage(tags, unknown = []) {
 
 function verdict(tags, joint, alone) {
   const k = tellingTopics(joint, 1)[0] ?? topOf(joint, 1)[0];
-  const parts = tags.map((t, i) => rich`${share(alone[i][k])} of ${h("strong", {}, h("bdi", {}, tagShort(t)))}`);
+  const parts = tags.map((t, i) => rich`${share(alone[i][k])} of ${h("strong", {}, bdi(tagShort(t)))}`);
   const most = parts.slice(0, -1).flatMap((part, i) => (i ? [", ", part] : [part]));
   const main = link(topicHref(k), {}, badge(k), topicLabel(k));
   return h("p", { class: "verdict", vars: { "--hue": topicHue(k) } },
@@ -111,12 +111,18 @@ function groupPlaces(tags, joint) {
   return placesFigure(`${plural(n, "document")} ${n === 1 ? "has" : "have"} all of them${ofListed()}. Outlines: where documents of each tag are dense.`, [...layers, { name: "together", docs: both, kind: "filled" }], query, tellingTopics(joint, 1));
 }
 
+// A word is new if the group has clearly more of it than each tag alone; words of generic topics do not count.
+const NEW_FROM = 1.5;
 function groupWords(tags, joint, alone) {
-  const columns = alone.map((profile) => wordsUnder(profile, 16).map((row) => row[0]));
-  const common = new Set(columns.flat());
-  const joined = { title: "together", name: "together", hue: 255, words: wordsUnder(joint, 16).map((row) => row[0]), isNew: (w) => !common.has(w) };
+  const [own, ...others] = [joint, ...alone].map((profile) => normal(profile.map((p, k) => (isBackground(k) ? 0 : p))));
+  const words = (profile) => wordsUnder(profile, 16).map(({ w }) => w);
+  const [together, ...shares] = [own, ...others].map((profile) => new Map(wordsUnder(profile, Infinity).map(({ w, p }) => [w, p])));
+  const isNew = (w) => shares.every((one) => together.get(w) > NEW_FROM * (one.get(w) || 0));
   return wordsFigure("Words",
-    "The most characteristic words of the group, and of each tag alone; new: not among those of any single tag.",
-    [joined, ...columns.map((words, i) => ({ title: tagLabel(tags[i]), name: tagFull(tags[i]), hue: slotHue(i + 1), words }))],
+    "The most characteristic words of the group, and of each tag alone; new: the group has clearly more of it than each tag.",
+    [
+      { title: "together", name: "together", hue: 255, words: words(own), isNew },
+      ...others.map((profile, i) => ({ title: tagLabel(tags[i]), name: tagFull(tags[i]), hue: slotHue(i + 1), words: words(profile) })),
+    ],
   );
 }

@@ -89,6 +89,7 @@ async function load() {
     return docs;
   });
   store.kinds = kindsOf(tags.names);
+  whenNeeded("homonyms", () => new Map(tagCounts(tags.names.map((_, t) => [tagBare(t)]))));
   readNames();
   store.labels = topics.tags.map((typical, k) =>
     index.pictures ? typical.slice(0, 4).map(tagFull) : wordsOf(k, 4).map(([w]) => words.names[w]),
@@ -158,8 +159,10 @@ const tagFull = (t) => tagInThesaurus(t) || store.tags.names[t];
 const tagsAsRead = () => (store.tagsAsRead ||= store.tags.names.map((_, t) => tagFull(t)));
 const tagsToFind = () => (store.tagsToFind ||= store.tags.names.map((name, t) => (tagFull(t) === name ? name : `${tagFull(t)} ${name}`)));
 const tagKind = (t) => (tagInThesaurus(t) ? "" : store.kinds.size > 1 || !store.kinds.has("") ? kindIn(store.tags.names[t]) : "");
-const tagShort = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : tagFull(t));
-const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, h("bdi", {}, tagShort(t))];
+// Without its kind; where this is not shown beside it, homonyms keep it: package:numpy, subpackage:numpy.
+const tagBare = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : tagFull(t));
+const tagShort = (t) => (store.homonyms.get(tagBare(t)) > 1 ? tagFull(t) : tagBare(t));
+const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, bdi(tagBare(t))];
 const square = (roots, row) => Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
 const tagProfile = (t) => square(store.tagRoots, t);
 const docTopics = (d) => square(store.docRoots, d);
@@ -195,20 +198,18 @@ function wordsOf(k, n) {
   return words[k].slice(0, n).map((w, i) => [w, phi[k][i], lift(w, phi[k][i])]);
 }
 
-// Words of a distribution over topics, by their contribution to the divergence from the collection.
+// Words of a distribution over topics, by their contribution to the divergence from the collection; words that it has hardly more of
+// than the collection are left out.
+const LEAST_LIFT = 1.5;
 function wordsUnder(profile, n) {
   const sums = new Map();
   profile.forEach((p, k) => {
     if (p < 1e-4) return;
     store.topics.words[k].forEach((w, i) => sums.set(w, (sums.get(w) || 0) + p * store.topics.phi[k][i]));
   });
-  const rows = [...sums].map(([w, p]) => [
-    w,
-    p,
-    p * Math.log(p / Math.max(store.words.weight[w] / store.tokens, 1e-12)),
-  ]);
-  rows.sort((a, b) => b[2] - a[2] || a[0] - b[0]);
-  return rows.slice(0, n);
+  const rows = [...sums].map(([w, p]) => ({ w, p, lift: p / Math.max(store.words.weight[w] / store.tokens, 1e-12) }));
+  const telling = rows.filter(({ lift }) => lift >= LEAST_LIFT);
+  return (telling.length < n ? rows : telling).sort((a, b) => b.p * Math.log(b.lift) - a.p * Math.log(a.lift) || a.w - b.w).slice(0, n);
 }
 
 // Overlap of two distributions given by their square roots: 1 if equal, 0 if disjoint.

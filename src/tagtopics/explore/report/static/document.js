@@ -13,7 +13,7 @@ function documentPage(d) {
     (error) => reading.replaceChildren(h("p", { class: "wrong" }, `The ${store.pictures ? "photo" : "text"} cannot be shown: ${error.message}`)),
   );
   return [
-    hero(store.pictures ? "Photo" : "Document", h("bdi", {}, titleOf(d)),
+    hero(store.pictures ? "Photo" : "Document", bdi(titleOf(d)),
       sourceLine(d),
       lead(`A ${what} with ${plural(tags.length, "tag")}`, moreAbout(topics)),
       ribbon(topics),
@@ -28,7 +28,7 @@ function documentPage(d) {
 function sourceLine(d) {
   const source = sourceOf(d);
   const parts = [
-    titleOf(d) === store.documents.ids[d] ? null : h("bdi", {}, store.documents.ids[d]),
+    titleOf(d) === store.documents.ids[d] ? null : bdi(store.documents.ids[d]),
     dateOf(d) ? h("span", {}, dateOf(d)) : null,
     source ? h("a", { href: source, rel: "noopener noreferrer external", target: "_blank" }, "Open the source") : null,
   ].filter(Boolean);
@@ -43,7 +43,7 @@ function withoutBody(box, tags) {
     : settings.live || store.documents.tokens.every((n) => n === 0)
       ? "The model was saved without its corpus; give it with --corpus to see texts."
       : "The text of this document was left out because of the size limit of this file (--max-mb).";
-  box.replaceChildren(h("p", { class: "note" }, why), tagChips(tags));
+  box.replaceChildren(remark(why), tagChips(tags));
 }
 
 // A photo with the heat map of one of its tags.
@@ -51,7 +51,7 @@ function pictured(box, picture, tags) {
   if (!picture.h) {
     box.replaceChildren(
       h("div", { class: "photograph small" }, h("img", { src: `data:image/jpeg;base64,${picture.j}`, alt: "The photograph" })),
-      tags.length ? h("p", { class: "note" }, `A small copy. This file has heat maps of ${whole(settings.heated)} photos; tagtopics serve shows those of all.`) : "",
+      tags.length ? remark(`A small copy. This file has heat maps of ${whole(settings.heated)} photos; tagtopics serve shows those of all.`) : "",
       tagChips(tags),
     );
     return;
@@ -86,7 +86,7 @@ function pictured(box, picture, tags) {
     frame,
     slider,
     legend,
-    h("p", { class: "note" }, "Percentages: how much of the photo each of its tags accounts for, together 100 %. Colour: how much of each part of it."),
+    remark("Percentages: how much of the photo each of its tags accounts for, together 100 %. Colour: how much of each part of it."),
     tagChips(tags),
   );
   show(-1);
@@ -119,15 +119,15 @@ function piecesOf(found) {
   return pieces;
 }
 
-// Fills `box` with a coloured text. `found` is a body; `tags` are the numbers and `names` the names of its tags.
-function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])) {
-  const n = names.length;
+// Fills `box` with a coloured text. `found` is a body, `tags` are the numbers of its tags.
+function coloured(box, found, tags) {
+  const n = tags.length;
   const credit = (i, j) => found.c[i * n + j] / 255;
   const usual = found.c && n ? "tag" : "topic";
   const asked = stateOf().get("colour");
   const state = {
-    by: asked === "topic" || asked === "none" || (usual === "tag" && byTag(asked)) ? asked : usual,
-    on: names.map(() => true),
+    by: asked === "topic" || asked === "none" ? asked : usual,
+    on: tags.map(() => true),
   };
   const isText = found.t !== undefined && found.s.length > 0;
   const text = h("div", {
@@ -155,65 +155,55 @@ function coloured(box, found, tags, names = tags.map((t) => store.tags.names[t])
       return part > 0.2 && j >= 0 ? s("rect", { x: j + 0.1, y: (y / at).toFixed(4), width: 0.8, height: Math.max(height / at, 0.004), "fill-opacity": part.toFixed(2), vars: { "--hue": hue } }) : null;
     });
     strip.replaceChildren(...told.filter(Boolean));
-    strip.toggleAttribute("hidden", !isText || !byTag(state.by));
+    strip.toggleAttribute("hidden", !isText || state.by !== "tag");
   };
   function colourOf(i) {
     if (state.by === "none") return [0, 0];
     if (state.by === "topic") return [topicHue(found.k[i]), 0.7];
-    const weigh = state.by === "tag" ? (j) => credit(i, j) : (j) => credit(i, j) / Math.max(part[j], 1e-6);
-    const [best = -1, next = -1] = topOf(names.map((_, j) => weigh(j)), 2, [...names.keys()].filter((j) => state.on[j]));
-    return best < 0
-      ? [0, 0]
-      : [
-          slotHue(best),
-          state.by === "tag" ? strength(credit(i, best) - (next < 0 ? 0 : credit(i, next)), n) : Math.min(1, Math.max(0, 2 * (weigh(best) - 1))),
-          best,
-        ];
+    const [best = -1, next = -1] = topOf(tags.map((_, j) => credit(i, j)), 2, [...tags.keys()].filter((j) => state.on[j]));
+    return best < 0 ? [0, 0] : [slotHue(best), strength(credit(i, best) - (next < 0 ? 0 : credit(i, next)), n), best];
   }
   const all = found.n.reduce((sum, count) => sum + count, 0);
   const meanCredit = (j) => found.n.reduce((sum, count, i) => sum + count * credit(i, j), 0) / Math.max(all, 1);
-  const part = found.f || names.map((_, j) => (found.c ? meanCredit(j) : 0));
-  const toggle = (name, j) => {
+  const part = found.f || tags.map((_, j) => (found.c ? meanCredit(j) : 0));
+  const toggle = (t, j) => {
     const click = (event) => {
       state.on[j] = !state.on[j];
       event.currentTarget.setAttribute("aria-pressed", String(state.on[j]));
       paint();
     };
-    const label = tags[j] === undefined ? h("bdi", {}, name) : tagLabel(tags[j]);
-    const parts = [h("i", {}), label, found.c ? h("small", {}, percent(part[j])) : null];
+    const parts = [h("i", {}), tagLabel(t), found.c ? h("small", {}, percent(part[j])) : null];
     return button(parts, click, { class: "toggle", "aria-pressed": "true", vars: { "--hue": slotHue(j) } });
   };
-  const named = [["tag", "tag"], ["contrast", "contrast"], ["topic", "topic"], ["none", "nothing"]];
-  const modes = named.filter(([mode]) => !byTag(mode) || (found.c && n));
+  const modes = [...(usual === "tag" ? [["tag", "tag"]] : []), ["topic", "topic"], ["none", "nothing"]];
   const name = "Tags; press to hide one";
-  const toggles = h("div", { class: "toggles", role: "group", "aria-label": name }, names.map(toggle));
+  const toggles = h("div", { class: "toggles", role: "group", "aria-label": name }, tags.map(toggle));
   box.replaceChildren(
     choice("Colour by", `by-${++boxes}`, modes, state.by, (mode) => {
       state.by = mode;
       keepState("colour", mode, usual);
-      toggles.hidden = !byTag(mode);
+      toggles.hidden = mode !== "tag";
       paint();
     }),
   );
-  toggles.hidden = !byTag(state.by);
+  toggles.hidden = state.by !== "tag";
   box.append(
     toggles,
-    found.cut ? h("p", { class: "note" }, "Only the beginning of this long text is shown.") : "",
+    found.cut ? remark("Only the beginning of this long text is shown.") : "",
     h("div", { class: "read" }, strip, text),
-    h("p", { class: "note" },
+    remark(
       found.c
-        ? ["The strip shows where in the text each tag speaks; lines below words are thicker where one tag is far ahead. Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what. Contrast: the tag whose share of the word exceeds its share of the document.", " "]
+        ? ["The strip shows where in the text each tag speaks; lines below words are thicker where one tag is far ahead. Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what.", " "]
         : "",
       h("span", { class: "tagline" }, tags.map((t) => tagChip(t))),
     ),
   );
-  explaining(text, marks, (i) => tipOf(found, i, names, credit, tags));
+  explaining(text, marks, (i) => tipOf(found, i, credit, tags));
   paint();
 }
 
 // Opacity of a word's colour: pale if two tags are equally likely, full if one is far ahead of the next.
 const strength = (lead, n) => (n < 2 ? 0.7 : 0.2 + 0.8 * Math.min(1, lead / 0.4));
-const byTag = (mode) => mode === "tag" || mode === "contrast";
 
 // How many other documents of a tag have a word, if they are few enough to be read now.
 const MOST_READ = 60;
@@ -226,12 +216,12 @@ async function usesElsewhere(t, w, d) {
   return found.length ? `In ${whole(found.filter((one) => one.w.includes(w)).length)} of ${plural(found.length, "other document")} of ${tagShort(t)}.` : "";
 }
 
-function tipOf(found, i, names, credit, tags) {
-  const rows = names.map((name, j) => [name, found.c ? credit(i, j) : 0, j]).sort((a, b) => b[1] - a[1]);
+function tipOf(found, i, credit, tags) {
+  const rows = tags.map((t, j) => [tagFull(t), found.c ? credit(i, j) : 0, j]).sort((a, b) => b[1] - a[1]);
   const k = found.k[i];
   const row = ([name, p, j]) =>
     h("li", {},
-      h("span", { class: "label" }, h("bdi", {}, name)),
+      h("span", { class: "label" }, bdi(name)),
       track({ value: p < 0.005 ? 0 : p, hue: slotHue(j) }, 1),
       h("span", { class: "figure" }, credited(p)),
     );
@@ -239,7 +229,7 @@ function tipOf(found, i, names, credit, tags) {
   const first = found.c && rows.length ? tags[rows[0][2]] : undefined;
   if (first >= 0) usesElsewhere(first, found.w[i], found.d).then((text) => (evidence.textContent = text));
   return [
-    h("p", { class: "tipword" }, h("bdi", {}, store.words.names[found.w[i]])),
+    h("p", { class: "tipword" }, bdi(store.words.names[found.w[i]])),
     found.c ? h("ul", { class: "bars" }, rows.slice(0, 8).map(row)) : null,
     evidence,
     h("p", { class: "tiptopic" }, badge(k), topicLabel(k)),

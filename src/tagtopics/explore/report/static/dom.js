@@ -24,6 +24,8 @@ const field = (id, name, node) => h("div", {}, h("label", { for: id }, name), no
 const hero = (eyebrow, title, ...more) =>
   h("div", { class: "hero" }, eyebrow ? h("p", { class: "eyebrow" }, eyebrow) : null, h("h1", {}, title), more);
 const lead = (...parts) => h("p", { class: "lead" }, parts);
+const remark = (...parts) => h("p", { class: "note" }, parts);
+const bdi = (text) => h("bdi", {}, text); // a name in any direction of writing
 
 // What this browser keeps, as JSON; {} if it has nothing, or forbids it.
 function kept(key) {
@@ -69,24 +71,10 @@ const say = (text) => {
 
 // The places of the n largest values, largest first, the first of equals first.
 function topOf(values, n, among) {
-  if (!among && 16 * n < values.length) return fewOf(values, n);
   const order = among ? Array.from(among) : Array.from(values.keys());
   order.sort((a, b) => values[b] - values[a] || a - b);
   return order.slice(0, n);
 }
-// The same for a few of many: each value is compared with the least of the best so far.
-function fewOf(values, n) {
-  const best = [];
-  for (let i = 0; i < values.length && n > 0; i++) {
-    const value = values[i];
-    if (best.length === n && !(value > values[best[n - 1]])) continue;
-    let at = best.length < n ? best.length : n - 1;
-    for (; at > 0 && values[best[at - 1]] < value; at--) best[at] = best[at - 1];
-    best[at] = i;
-  }
-  return best;
-}
-
 // Draw parts of a page anew; the focus stays at the same place of a part, or moves to its last button or field.
 function keepingFocus(parts, draw) {
   const fields = (part) => [...part.querySelectorAll("a, button, input, select")];

@@ -1,10 +1,9 @@
 // One page for a topic, a tag or a word: a sentence, its place on the map, what it has more of than the collection,
 // when, with whom, its documents.
 function entityPage({ eyebrow, title, sentence, above = null, below = [], hue = 255, more, map, time, others = [], documents }) {
-  const [first, ...rest] = more;
   return [
     h("div", { class: "hero", vars: { "--hue": hue } }, above, h("p", { class: "eyebrow" }, eyebrow), h("h1", {}, title), lead(sentence), below),
-    h("div", { class: "split" }, h("div", {}, map, first), h("div", {}, rest, time, others)),
+    h("div", { class: "two" }, map, more, time, others),
     documents,
   ];
 }
@@ -23,13 +22,13 @@ function topicPage(k) {
   return entityPage({
     hue: topicHue(k),
     eyebrow: isBackground(k) ? `Topic ${k}: background, spread over the whole collection` : `Topic ${k}`,
-    title: [badge(k), h("bdi", {}, topicName(k))],
+    title: [badge(k), bdi(topicName(k))],
     sentence: `This topic accounts for ${percent(store.topics.share[k])} of all ${telling} are ${store.labels[k].join(", ")}.${typical}`,
     above: h("p", { class: "steps" },
       at > 0 ? link(topicHref(order[at - 1]), { rel: "prev" }, "← larger") : h("span", {}),
       at < store.K - 1 ? link(topicHref(order[at + 1]), { rel: "next" }, "smaller →") : null,
     ),
-    below: [h("p", { class: "note" }, `By share, ${at + 1} of ${store.K}${coherent}.`), nameEditor(k)],
+    below: [remark(`By share, ${at + 1} of ${store.K}${coherent}.`), nameEditor(k)],
     map: placesFigure(`The documents that have at least ${percent(TOPIC_FROM)} of this topic.`, [{ name: topicName(k), docs, hue: topicHue(k) }], { topic: k }),
     more: [store.pictures ? documents : topicWords(k), topicTags(k)],
     time: store.time ? topicLine(k) : null,
@@ -79,9 +78,9 @@ function tagPage(t) {
   const topics = topicsMore(tagProfile(t)).map((row) => ({ ...row, title: `${row.title}; ${percent(inDocuments[row.id])} of all ${parts} of its documents` }));
   return entityPage({
     eyebrow: tagKind(t) ? `Tag · ${tagKind(t)}` : "Tag",
-    title: h("bdi", {}, tagShort(t)),
+    title: bdi(tagBare(t)),
     sentence: [`${plural(n, "document")} ${n === 1 ? "has" : "have"} this tag`, moreAbout(tagProfile(t)), " · ", link(groupHref([t]), {}, "compare with other tags")],
-    below: tagInThesaurus(t) ? h("p", { class: "source" }, h("bdi", {}, store.tags.names[t])) : [],
+    below: tagInThesaurus(t) ? h("p", { class: "source" }, bdi(store.tags.names[t])) : [],
     map: placesFigure(`The documents that have this tag${ofListed()}.`, [{ name: tagFull(t), docs, hue: 255 }], { tag: store.tags.names[t] }),
     more: [moreFigure(`Share of the ${parts} credited to this tag. ${HAIRLINE}`, topics), creditedWords(t)],
     time: documentsLine(docs, tagFull(t), "have this tag"),
@@ -171,20 +170,21 @@ function wordPage(w) {
   tags.sort((a, b) => credit(b) - credit(a));
   const [map, time, list] = [h("div"), h("div"), h("div")];
   const draw = (docs) => {
-    if (docs.length) {
-      map.replaceChildren(placesFigure(`The ${plural(docs.length, "document")} whose text in this file has the word.`, [{ name: names[w], docs, hue: 255 }], { words: names[w] }));
-      time.replaceChildren(...[documentsLine(docs, names[w], "have the word")].filter(Boolean));
-    }
+    map.replaceChildren(docs.length ? placesFigure(`The ${plural(docs.length, "document")} whose text in this file has the word.`, [{ name: names[w], docs, hue: 255 }], { words: names[w] }) : "");
+    time.replaceChildren(docs.length ? (documentsLine(docs, names[w], "have the word") ?? "") : "");
     const all = [...new Set([...documents[w], ...docs])].map((d) => documentItem(d));
     if (all.length) list.replaceChildren(documentFigure({ title: "Documents", question: "Those in which its share is largest come first.", rows: all }));
   };
   draw([]);
-  if (store.corpus && !store.pictures) documentsWith(names[w]).then(draw);
+  if (store.corpus && !store.pictures) {
+    map.append(h("p", { class: "wait" }, "Searching all texts …"));
+    documentsWith(names[w]).then(draw);
+  }
   const often = plural(weight[w], "time");
   const where = store.corpus ? `A word that occurs ${often}, in ${plural(inDocuments[w], "document")}` : `A word that occurs about ${often}, by the model; the corpus itself is not known`;
   return entityPage({
     eyebrow: "Word",
-    title: h("bdi", {}, names[w]),
+    title: bdi(names[w]),
     sentence: [where, moreAbout(profile)],
     map,
     more: [

@@ -16,7 +16,7 @@ const DOCUMENT = {
 function figure(own) {
   const section = h("section", { class: "card" },
     h("h2", {}, own.title),
-    own.question ? h("p", { class: "note" }, own.question) : null,
+    own.question ? remark(own.question) : null,
     own.mark(own.rows && own.rows.slice(0, own.shown)),
   );
   section.append(shareMenu(section, () => own));
@@ -31,7 +31,7 @@ const topicItem = (k, value, text = percent(value)) => ({
   title: `${topicName(k)}: ${topicLabel(k, 4)}${isBackground(k) ? " (background topic)" : ""}`,
 });
 const tagItem = (t, value, text) => ({ t, id: store.tags.names[t], name: tagFull(t), value, text, label: tagLabel(t), href: tagHref(t) });
-const wordItem = (w, value, text) => ({ id: store.words.names[w], name: store.words.names[w], value, text, label: h("bdi", {}, store.words.names[w]), href: wordHref(w) });
+const wordItem = (w, value, text) => ({ id: store.words.names[w], name: store.words.names[w], value, text, label: bdi(store.words.names[w]), href: wordHref(w) });
 const documentItem = (d, value, text) => ({ d, id: store.documents.ids[d], name: titleOf(d), value, text });
 
 // Frequent figures.
@@ -138,6 +138,7 @@ function download(name, type, content) {
 // Spreadsheets run cells that begin like formulas; an apostrophe makes them text.
 const noFormula = (text) => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 const cell = (value) => (typeof value === "number" ? String(value) : `"${noFormula(String(value ?? "")).replaceAll('"', '""')}"`);
+/** @param {{ rows: any[], columns?: any }} own */
 function csvOf({ rows, columns = ITEM }) {
   const lines = [Object.keys(columns), ...rows.map((row) => Object.values(columns).map((read) => read(row)))];
   return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";

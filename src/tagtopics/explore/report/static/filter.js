@@ -165,7 +165,7 @@ function passedCount() {
 function filterChips() {
   const chip = (text, name, change, hue = 265) =>
     h("li", { vars: { "--hue": hue } },
-      h("span", {}, typeof text === "string" ? h("bdi", {}, text) : text),
+      h("span", {}, typeof text === "string" ? bdi(text) : text),
       button("×", () => setFilter(change), { "aria-label": `Remove ${name}` }),
     );
   const without = (list, one) => list.filter((other) => other !== one);
@@ -244,5 +244,8 @@ function yearStrip() {
     show(years);
   };
   followFilter(chart, draw);
-  return h("div", { class: "years", role: "group", "aria-label": "Years" }, chart, ends, h("p", { "aria-hidden": "true" }, h("span", {}, first), h("span", {}, `${whole(most)} documents in the fullest year`), h("span", {}, last)));
+  const few = n <= (isNarrow() ? 9 : 20);
+  const texts = few ? all.map((_, i) => first + i) : [first, `${whole(most)} documents in the fullest year`, last];
+  const named = h("p", { class: few ? "each" : null, "aria-hidden": "true" }, texts.map((text) => h("span", {}, text)));
+  return h("div", { class: "years", role: "group", "aria-label": "Years" }, chart, ends, named);
 }

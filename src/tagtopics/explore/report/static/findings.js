@@ -13,7 +13,7 @@ function findingsCard() {
     },
     mark: (rows) => [
       h("ol", { class: "findings" }, rows.map(findingLine)),
-      h("p", { class: "note" },
+      remark(
         `Differences that chance does not explain, at 5 % for all ${whole(findings[0].tests)} comparisons together, with their 95 % intervals. A ${store.pictures ? "photo" : "document"} is about a topic if it has at least ${percent(TOPIC_FROM)} of it.`,
         missing ? ` Uneven tags have no documents in some periods: ${missing.tags.map(tagShort).join(", ")}.` : "",
       ),

@@ -41,11 +41,13 @@ function mapLabels() {
   return [...first, ...second];
 }
 
-// Where a line to the name of a topic may begin: at its place, or at one of its documents.
+// Where a name of a topic, or a line to it, may be: at its place, or at one of its documents nearby.
+const NEARBY = 0.1; // of the width of the map
 function endsOf(docs, x, y) {
   const { x: xs, y: ys } = store.map;
-  const order = docs.map((d) => [xs[d], ys[d]]).sort(([a, b], [c, d]) => Math.hypot(a - x, b - y) - Math.hypot(c - x, d - y));
-  return [[x, y], ...Array.from({ length: 14 }, (_, i) => order[Math.floor((order.length * i) / 15)])];
+  const apart = (d) => Math.hypot(xs[d] - x, ys[d] - y);
+  const near = docs.filter((d) => apart(d) < NEARBY).sort((a, b) => apart(a) - apart(b));
+  return [[x, y], ...Array.from({ length: Math.min(near.length, 9) }, (_, i) => near[Math.floor((near.length * i) / 9)]).map((d) => [xs[d], ys[d]])];
 }
 
 function titleLabel(d) {
@@ -122,8 +124,8 @@ class MapNames {
     // Topics that found no room come first the next time; the first order with the fewest of them is kept.
     let topics = inView.filter((label) => label.around === HERE);
     const tried = [];
-    while (tried.length < 6 && tried.at(-1)?.left.length !== 0) {
-      const here = tried.length < 3 ? HERE : SMALL;
+    while (tried.length < 12 && tried.at(-1)?.left.length !== 0) {
+      const here = tried.length < 2 ? HERE : SMALL;
       this.lay(topics, inView, here);
       tried.push({ topics, here, left: topics.filter((label) => !label.shown) });
       topics = [...tried.at(-1).left, ...topics.filter((label) => label.shown)];
@@ -167,7 +169,7 @@ class MapNames {
         if (this.leaders.some((other) => meets(box, other))) continue;
         const lines = around === BESIDE || around === BELOW ? label.ends.map(([a, b]) => [a, b, ...this.lineTo(a, b, x, y, w, t)]) : [];
         const line = lines.find((one) => this.isFree(one.slice(2), around === BELOW));
-        const isClose = () => around === BELOW && lines.some(([, , ax, ay, bx, by]) => Math.hypot(bx - ax, by - ay) < 120); // then no line is needed
+        const isClose = () => around === BELOW && lines.some(([, , ax, ay, bx, by]) => Math.hypot(bx - ax, by - ay) < Math.min(120, map.width / 9)); // then no line is needed
         if (lines.length && !line && !isClose()) continue;
         this.taken.push(box);
         if (line) this.leaders.push(line.slice(2));

@@ -34,7 +34,7 @@ function nameEditor(k) {
       input,
       h("button", { type: "submit" }, "Save"),
       button("Export all names", () => download("topic-names.json", "application/json", namesFile())),
-      h("p", { class: "note" }, "Kept in this browser. For a report with these names: tagtopics report --names topic-names.json"),
+      remark("Kept in this browser. For a report with these names: tagtopics report --names topic-names.json"),
     ),
   );
 }

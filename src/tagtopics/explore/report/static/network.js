@@ -138,6 +138,7 @@ function withoutCollisions(chart, weight) {
       ["middle", cx, cy - r - 6, cx - long / 2],
       ["start", cx + r + 4, cy + 4, cx + r + 2],
       ["end", cx - r - 4, cy + 4, cx - r - 2 - long],
+      ...[cy - r - 2, cy + r + 9].flatMap((y) => [["start", cx + 0.7 * r + 2, y, cx + 0.7 * r], ["end", cx - 0.7 * r - 2, y, cx - 0.7 * r - long]]),
     ];
     const others = discs.filter((_, j) => j !== i).map(([x, y, s]) => [x - 0.7 * s, y - 0.7 * s, x + 0.7 * s, y + 0.7 * s]);
     /** @type {(spot: any[]) => number[]} */
@@ -170,8 +171,8 @@ function networkPage() {
   const row = ({ a, b, text }) =>
     h("li", {},
       h("span", { class: "label" }, tagChip(a), " + ", tagChip(b)),
-      jointLink(a, b),
       h("span", { class: "figure" }, text),
+      jointLink(a, b),
     );
   const note = `Documents that have both tags${ofListed()}, and their cosine, by which the pairs are sorted: documents with both, divided by the geometric mean of the documents with each.`;
   return [

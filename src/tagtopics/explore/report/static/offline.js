@@ -235,66 +235,14 @@ function tagScores(model, alike) {
       for (let d = 0; d < tags.documents; d++) sum += near[d] * tags.steps[start + d];
       scores[t] = sum * tags.step;
     }
-  } else if (tags.solver) {
+  } else {
     const weights = tags.solver.weights(alike.map(kernel));
     weights.forEach((weight, d) => {
       rest -= weight;
       for (let p = tags.tags.starts[d]; p < tags.tags.starts[d + 1]; p++) scores[tags.tags.values[p]] += weight;
     });
-  } else {
-    const rows = topOf(alike, Math.min(model.settings.neighbours, tags.documents)).sort((a, b) => a - b);
-    const weights = ridgeWeights(model, rows, rows.map((d) => kernel(alike[d])));
-    rows.forEach((d, i) => {
-      rest -= weights[i];
-      for (let p = tags.tags.starts[d]; p < tags.tags.starts[d + 1]; p++) scores[tags.tags.values[p]] += weights[i];
-    });
   }
   return scores.map((score, t) => score + (rest * tags.carriers[t]) / tags.all);
-}
-
-// x with (K + ridge I) x = values, K the kernel of some training documents, by Cholesky's method.
-function ridgeWeights(model, rows, values) {
-  const { words, shares, roots, bandwidth } = model.tags;
-  const { topicWeight, ridge } = model.settings;
-  const K = store.K;
-  const n = rows.length;
-  const gram = Array.from({ length: n }, () => new Float64Array(n));
-  const holders = new Map();
-  rows.forEach((d, a) => {
-    for (let i = words.starts[d]; i < words.starts[d + 1]; i++) {
-      const w = words.values[i];
-      const y = shares[i];
-      const before = holders.get(w);
-      if (!before) {
-        holders.set(w, [[a, y]]);
-        continue;
-      }
-      for (const [b, x] of before) gram[a][b] += ((1 - topicWeight) * 2 * x * y) / (x + y);
-      before.push([a, y]);
-    }
-    for (let b = 0; b < a; b++) {
-      let total = 0;
-      for (let k = 0; k < K; k++) total += roots[d * K + k] * roots[rows[b] * K + k];
-      gram[a][b] = Math.exp(bandwidth * (gram[a][b] + topicWeight * total - 1));
-    }
-    gram[a][a] = 1 + ridge;
-  });
-  const x = Float64Array.from(values);
-  for (let a = 0; a < n; a++) {
-    for (let b = 0; b <= a; b++) {
-      let total = 0;
-      for (let c = 0; c < b; c++) total += gram[a][c] * gram[b][c];
-      if (b < a) gram[a][b] = (gram[a][b] - total) / gram[b][b];
-      else gram[a][a] = Math.sqrt(Math.max(gram[a][a] - total, ridge / 2));
-    }
-    for (let c = 0; c < a; c++) x[a] -= gram[a][c] * x[c];
-    x[a] /= gram[a][a];
-  }
-  for (let a = n - 1; a >= 0; a--) {
-    x[a] /= gram[a][a];
-    for (let c = 0; c < a; c++) x[c] -= gram[a][c] * x[a];
-  }
-  return x;
 }
 
 // Probabilities of all tags: the calibration of `recommend/calibration.py`.
@@ -303,12 +251,10 @@ function tagProbabilities(model, scores) {
   const T = scores.length;
   const FLOOR = 3e-3;
   const company = new Float64Array(T);
-  if (tags.company) {
-    tags.together ||= companyOf(tags);
-    tags.together.forEach((row, t) => {
-      if (scores[t] > 0) row.forEach((share, u) => (company[u] += scores[t] * share));
-    });
-  }
+  tags.together ||= companyOf(tags);
+  tags.together.forEach((row, t) => {
+    if (scores[t] > 0) row.forEach((share, u) => (company[u] += scores[t] * share));
+  });
   const w = tags.weights;
   return scores.map((score, t) => {
     const rarity = Math.log((tags.carriers[t] + 0.5) / (tags.all + 1));

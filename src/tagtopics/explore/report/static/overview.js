@@ -44,7 +44,7 @@ function mapNote(map) {
   const colours = h("span");
   return h("div", { class: "mapnote" },
     colourChoice(map, () => (colours.textContent = map.note)),
-    h("p", { class: "note" }, colours, " Distances between far groups mean little.", trust),
+    remark(colours, " Distances between far groups mean little.", trust),
     shareMenu(map.node, () => map.figure(colours.textContent)),
   );
 }
@@ -182,7 +182,7 @@ function documentsPage() {
   return [
     h("h1", {}, plural(documents, "document")),
     lead(store.pictures ? "Every photo with its topics; choose one to see where each of its tags is." : "Every document with its topics; choose one to read it, with its words coloured by tag."),
-    known < documents ? h("p", { class: "note" }, `${whole(documents - known)} ${what} are not on these pages, which have a size limit (--max-mb).`) : null,
+    known < documents ? remark(`${whole(documents - known)} ${what} are not on these pages, which have a size limit (--max-mb).`) : null,
     filterBar(),
     yearStrip(),
     choice("Order by", "order", Object.keys(orders).map((one) => [one, one]), order, (chosen) => {

@@ -181,7 +181,7 @@ function searchPage(query) {
       ...[
         nothing ? h("p", {}, store.pictures ? "Nothing found. Search covers titles, tags and topics." : "Nothing found. Search covers titles, texts, tags, topics and words.") : null,
         ...replaced.map(({ term: typed, words: used }) =>
-          h("p", { class: "note" }, used.length ? `No text has “${typed}”; similar words: ${used.join(", ")}.` : `No text has “${typed}” or a similar word.`),
+          remark(used.length ? `No text has “${typed}”; similar words: ${used.join(", ")}.` : `No text has “${typed}” or a similar word.`),
         ),
         rows.length
           ? documentFigure(

@@ -125,11 +125,11 @@ function timeCards(time, scale) {
   const tagCard = (title, trends) => {
     const rows = trends.map(([t, early, after]) => ({ ...tagItem(t, after, `${whole(early)} → ${whole(after)}`), early }));
     const question = `Documents with the tag: of ${whole(time.halves[0])} in ${names[0]} → of ${whole(time.halves[1])} in ${names[1]}.`;
-    const columns = { id: ITEM.id, name: ITEM.name, [names[0]]: (row) => row.early, [names[1]]: ITEM.value };
+    const columns = { id: ITEM.id, name: ITEM.name, [`documents ${names[0]}`]: (row) => row.early, [`documents ${names[1]}`]: ITEM.value };
     const row = ({ t, text }) => h("li", {}, h("span", { class: "label" }, tagChip(t)), h("span", { class: "figure" }, text));
     return rows.length ? listFigure({ title, question, rows, columns }, "trends", row) : null;
   };
-  const columns = { id: ITEM.id, name: ITEM.name, ...Object.fromEntries(periods.map((name, i) => [name, (row) => time.shares[i][row.id]])) };
+  const columns = { id: ITEM.id, name: ITEM.name, ...Object.fromEntries(periods.map((name, i) => [`share ${name}`, (row) => time.shares[i][row.id]])) };
   const multiples = (title, note, trends) => {
     const rows = trends.map(([k, early, after]) => topicItem(k, after, `${percent(early)} → ${percent(after)}`));
     const most = scale === "common" ? Math.max(...[...rising, ...falling].flatMap(([k]) => time.shares.map((row) => row[k]))) : 0;

@@ -39,7 +39,7 @@ function viewMenu() {
     if (!menu.open) return;
     box.replaceChildren(
       copyField("view-address", "Address of this view", location.href.split("#")[0] + plainHash()),
-      settings.live ? "" : h("p", { class: "note" }, "It opens this view of the same file: send the file along, or put it on a web server."),
+      settings.live ? "" : remark("It opens this view of the same file: send the file along, or put it on a web server."),
       copyField("view-embed", "Code to embed it", embedCode()),
     );
   });

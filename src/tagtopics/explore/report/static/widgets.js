@@ -16,7 +16,7 @@ function kindLinks(page, shown) {
     kinds.map((kind) => one(`${page}?kind=${encodeURIComponent(kind)}`, kind || "other", shown === kind)),
   );
 }
-const wordLink = (w) => link(wordHref(w), { class: "word" }, h("bdi", {}, store.words.names[w]));
+const wordLink = (w) => link(wordHref(w), { class: "word" }, bdi(store.words.names[w]));
 
 // Tags that were chosen, each with a button to remove it.
 function chosenTags(label, tags, firstHue, remove, draw = (t) => h("span", {}, tagLabel(t))) {
@@ -67,7 +67,7 @@ function documentRow(d, { figure, reasons } = {}) {
   const small = thumbnail(d);
   const row = h("li", { class: small ? "pictured" : null },
     h("div", { class: "headline" },
-      link(documentHref(d), {}, small ? small.image : null, h("bdi", {}, titleOf(d))),
+      link(documentHref(d), {}, small ? small.image : null, bdi(titleOf(d))),
       dateOf(d) ? h("small", {}, dateOf(d)) : null,
       figure ? h("span", { class: "figure" }, figure) : null,
     ),

@@ -1,5 +1,5 @@
 // The workbench: analyse a new text, accept or refuse recommended tags, export the result.
-const bench = { text: "", tags: [], refused: [], answers: null, kind: null, least: 0, undo: [], kept: [], read: false, asked: 0 };
+const bench = { text: "", tags: [], refused: [], answers: null, undo: [], kept: [], read: false, asked: 0 };
 const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
 const MOST_PROPOSALS = 12;
 const LANDING = 15; // nearest documents, whose mean is the place of a text on the map
@@ -62,7 +62,7 @@ function photographResult(found) {
   const reading = h("section", { class: "card reading", "aria-label": "Photo by tag" });
   pictured(reading, { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat }, tags);
   const rows = found.scores.map((value, i) => ({
-    id: found.tags[i], name: found.tags[i], label: h("bdi", {}, found.tags[i]), value, text: percent(value), href: `#/tag/${tags[i]}`,
+    id: found.tags[i], name: found.tags[i], label: bdi(found.tags[i]), value, text: percent(value), href: `#/tag/${tags[i]}`,
   }));
   return h("div", { class: "split" },
     reading,
@@ -121,7 +121,8 @@ function textBench() {
   };
   const next = () => {
     const { text, tags, refused } = bench;
-    if (text.trim()) bench.kept.push({ text, tags: namesOf(tags), refused: namesOf(refused) });
+    const topics = bench.answers ? { topics: bench.answers.topics.topics } : {};
+    if (text.trim()) bench.kept.push({ text, tags: namesOf(tags), refused: namesOf(refused), ...topics });
     Object.assign(bench, { text: "", tags: [], refused: [], undo: [], answers: null });
     saveBench();
     bench.asked++;
@@ -205,7 +206,7 @@ function benchResult(again) {
   const reading = h("section", { class: "card reading", "aria-label": "Text by tag" });
   if (explained) coloured(reading, bodyOf(explained), numbersOfTags(explained.tags));
   return [
-    h("p", { class: "note" },
+    remark(
       `${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`,
     ),
     h("div", { class: "split" },
@@ -214,7 +215,7 @@ function benchResult(again) {
         explained ? reading : null,
         bench.answers.read ? readingByTopic(bench.answers.read) : null,
       ),
-      h("div", {}, card("Recommended tags", "Percentage: how probable the tag is. Below it: the words of the text that speak for it.", proposals(recommended, again)), exportCard()),
+      h("div", {}, card("Recommended tags", "Percentage: how probable the tag is. Below it: the words of the text that speak for it.", proposals(recommended, again))),
     ),
     h("div", { class: "split wide-left" },
       documentFigure({
@@ -274,7 +275,7 @@ function readingByTopic({ text, spans }) {
   parts.push(text.slice(at));
   return h("section", { class: "card", "aria-label": "Text by topic" },
     h("h2", {}, "Text"),
-    h("p", { class: "note" }, "Each word the model knows is underlined in the colour of its topic here."),
+    remark("Each word the model knows is underlined in the colour of its topic here."),
     h("p", { class: "told-text", dir: "auto" }, parts),
   );
 }
@@ -284,37 +285,11 @@ function markWords(words, on) {
 }
 
 function proposals(found, again) {
-  if (found.failed) return h("p", { class: "note" }, found.failed);
+  if (found.failed) return remark(found.failed);
   const rows = found
     .map((row) => ({ ...row, t: store.tags.names.indexOf(row.tag) }))
     .filter((row) => !bench.refused.includes(row.t));
-  const list = h("ul", { class: "proposals" });
-  const draw = () => {
-    const kept = rows.filter((row) => row.score >= bench.least && (bench.kind === null || kindOf(row.tag) === bench.kind));
-    list.replaceChildren(...kept.slice(0, MOST_PROPOSALS).map((row) => proposal(row, again)));
-    if (!kept.length) list.append(h("li", {}, h("span", { class: "note" }, "None of this kind and probability.")));
-  };
-  draw();
-  return [proposalFilter(draw), list, undoButton(again)];
-}
-const kindOf = (name) => (store.kinds.size > 1 ? kindIn(name) : "");
-
-function proposalFilter(draw) {
-  const kinds = [...store.kinds.keys()];
-  const select = h("select",
-    { id: "bench-kind", on: { change: () => { bench.kind = select.value === "*" ? null : select.value; draw(); } } },
-    h("option", { value: "*" }, "all"),
-    kinds.map((kind) => h("option", { value: kind, selected: bench.kind === kind }, kind || "other")),
-  );
-  const least = h("select", { id: "bench-least", on: { change: () => { bench.least = Number(least.value); draw(); } } },
-    [0, 0.05, 0.1, 0.2, 0.5].map((p) => h("option", { value: p, selected: bench.least === p }, percent(p))),
-  );
-  return h("div", { class: "filterbar" },
-    h("div", { class: "fields" },
-      kinds.length > 1 ? field("bench-kind", "Kind", select) : null,
-      field("bench-least", "At least", least),
-    ),
-  );
+  return [h("ul", { class: "proposals" }, rows.slice(0, MOST_PROPOSALS).map((row) => proposal(row, again))), undoButton(again)];
 }
 
 // The text and the decisions stay when the page is closed; texts that are done are kept for the export.
@@ -355,7 +330,7 @@ function undoButton(again) {
 function proposal(row, again) {
   const reasons = row.words.length ? h("p", { class: "why" }, row.words.join(" · ")) : null;
   const figure = h("span", { class: "figure" }, percent(row.score));
-  if (row.t < 0) return h("li", {}, h("span", {}, h("bdi", {}, row.tag), " ", figure), reasons);
+  if (row.t < 0) return h("li", {}, h("span", {}, bdi(row.tag), " ", figure), reasons);
   const accepted = bench.tags.includes(row.t);
   const choose = (text, name, pressed, accept) => {
     const click = () => {
@@ -373,25 +348,5 @@ function proposal(row, again) {
       choose("Refuse", "refuse", null, false),
     ),
     reasons,
-  );
-}
-
-function exportCard() {
-  const { topics, recommended } = bench.answers;
-  const value = () => ({
-    text: bench.text, tags: namesOf(bench.tags), refused: namesOf(bench.refused), topics: topics.topics,
-  });
-  const answer = { ...value(), recommended: recommended.failed ? [] : recommended };
-  const line = () => `${JSON.stringify({ text: bench.text, tags: namesOf(bench.tags) })}\n`;
-  return card("Export", "The text, its accepted and refused tags, and its topics.",
-    h("div", { class: "row" },
-      action("JSON", () => download("document.json", "application/json", JSON.stringify(value(), null, 1))),
-      " ",
-      action("JSON line", () => download("document.jsonl", "application/x-ndjson", line())),
-    ),
-    h("details", { class: "answer" },
-      h("summary", {}, "Answer as JSON"),
-      h("pre", { tabindex: "0" }, JSON.stringify(answer, null, 1)),
-    ),
   );
 }
