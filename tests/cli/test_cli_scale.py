@@ -49,7 +49,6 @@ BAD: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
     "unknown engine": (lambda s, _: [s, "--engine", "spark"], "choose from local, ray"),
     "ray without shards": (lambda _, t: [corpus(t), "--engine", "ray"], "needs shards"),
     "no workers": (lambda s, _: [s, "--engine", "ray", "--workers", 0], "--workers must be greater"),
-    "unknown way for lost shards": (lambda s, _: [s, "--lost", "found"], "choose from stop, refit"),
     "nowhere to resume from": (lambda _, t: [corpus(t), "--resume"], "name the file with --checkpoint"),
     "no sweeps between checkpoints": (lambda s, _: [s, "--checkpoint-every", 0], "must be greater"),
     "minutes that are no number": (lambda s, _: [s, "--checkpoint-minutes", "nan"], "0 or more"),

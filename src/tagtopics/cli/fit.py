@@ -128,8 +128,6 @@ def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
     """Check the options of long fits before anything is read."""
     if scale.engine not in ("local", "ray"):
         raise InputError(f"--engine {scale.engine[:40]!r}: choose from local, ray")
-    if scale.lost not in ("stop", "refit"):
-        raise InputError(f"--lost {scale.lost[:40]!r}: choose from stop, refit")
     if scale.checkpoint_minutes is not None and not scale.checkpoint_minutes >= 0:  # also of NaN
         raise InputError(f"--checkpoint-minutes must be 0 or more, not {scale.checkpoint_minutes}")
     if scale.engine == "ray" and not sharded:
@@ -181,16 +179,15 @@ def _fit_shards(
     clock.begin("start")
     check_space(target, 4 * estimator.count_topics(folder.manifest.n_tags) * folder.manifest.n_words)
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
-    refit = scale.lost == "refit"
     if scale.engine == "local":
         bar = progress_bar(output, parts=len(folder))
         advance = bar[0].advance if bar else lambda: None
-        executor = local_executor(refit=refit, on_shard=advance)
+        executor = local_executor(advance)
     else:
         from tagtopics.scale.ray_executor import ray_executor
 
         bar = progress_bar(output)
-        executor = ray_executor(scale.workers or 2, scale.address, refit=refit)
+        executor = ray_executor(scale.workers or 2, scale.address)
     fit_shards(estimator, folder, work, resume=scale.resume, executor=executor, callbacks=[clock, *bar])
     clock.begin("save")
     estimator.save(target, corpus=folder.corpus(sampled_shards(folder)) if keep else None)

@@ -235,7 +235,6 @@ class ScaleOptions:
     )
     workers: int | None = _long("Number of Ray workers.", "2", min=1)
     address: str | None = _long("Address of a running Ray cluster.", "start one on this machine", "ADDRESS")
-    lost: str = _long("If a worker's state is lost: stop, or refit its part.", True, "HOW", value="stop")
     checkpoint: str | None = _long(
         "Where to save the unfinished fit: a file, or a folder for shards.", "for shards, OUT.run", "PATH"
     )
