@@ -1,11 +1,10 @@
-"""How fits to shards hold up: time and memory with size, the price of a cluster, the loss of a shard.
+"""How fits to shards hold up: time and memory with size, the price of a cluster.
 
     python -m benchmarks.generate_shards build/shards-1e6 --docs 1000000
     python -m benchmarks.scale sweeps build/shards-1e6      seconds a sweep, peak memory: above 4 GB it fails
     python -m benchmarks.scale sweeps build/shards-1e6 --preset default     TTM, not the paper's model
     python -m benchmarks.scale compare build/shards-1e6     the same sweeps here and on Ray, in turn
     python -m benchmarks.scale exchange                     a round of sums to idle workers and back
-    python -m benchmarks.scale loss                         perplexity when shards' state is lost
     python -m benchmarks.scale report                       scale-results.md, from the records
 
 Each prints one JSON object and keeps it in benchmarks/results/scale/.
@@ -36,7 +35,6 @@ from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.ray_executor import RayExecutor, ray_executor
 from tagtopics.scale.shard_executor import ShardRun, local_executor
-from tagtopics.scale.writer import ShardWriter
 
 RECORDS = Path(__file__).parent / "results" / "scale"
 MOST_MB = 4096
@@ -150,42 +148,6 @@ def exchange(given: argparse.Namespace) -> dict[str, Any]:
     return {**sizes, **moved, "seconds": seconds, "load": machine.load_average()}
 
 
-def loss(given: argparse.Namespace) -> dict[str, Any]:
-    """Fit with the state of some shards lost half-way and inferred anew; perplexity with and without."""
-    corpus = tt.read_corpus(given.corpus) if Path(given.corpus).exists() else tt.load_dataset(given.corpus)
-    order = np.random.default_rng(0).permutation(corpus.n_docs)
-    cut = corpus.n_docs // 5
-    test, train = corpus.select(np.sort(order[:cut])), corpus.select(np.sort(order[cut:]))
-    rows = []
-    with tempfile.TemporaryDirectory() as place:
-        shards, edges = Path(place) / "shards", train.counts.nnz // 8 + 1
-        with ShardWriter(shards, train.vocabulary, train.tag_names, shard_edges=edges) as writer:
-            writer.add(train.counts, train.tags, train.ids)
-        for seed in range(given.seeds):
-            row: dict[str, float] = {"seed": seed}
-            for lost in (0, 1, 4):
-                model = tt.MarkovTTM(given.topics, random_state=seed, max_iter=60, tol=0, n_jobs=2)
-                work = Path(place) / f"work-{seed}-{lost}"
-                executor = local_executor(refit=True)
-                fit_shards(model, shards, work, executor=executor, callbacks=[_Lose(work, 35, lost)])
-                row[f"lost_{lost}"] = model.perplexity(test)
-                shutil.rmtree(work)
-            rows.append(row)
-            _tell(row)
-    return {"corpus": Path(given.corpus).name, "n_topics": given.topics, "n_shards": 8, "perplexity": rows}
-
-
-class _Lose(Callback[Any]):
-    def __init__(self, work: Path, sweep: int, n: int) -> None:
-        self.work, self.sweep, self.n = work, sweep, n
-
-    def on_iteration(self, step: Any, state: Any) -> bool:
-        if step.iteration == self.sweep:
-            for number in range(self.n):
-                (self.work / f"state-{number:05d}-{self.sweep:05d}.safetensors").unlink()
-        return False
-
-
 def _tell(row: dict[str, float]) -> None:
     sys.stderr.write(json.dumps(row) + "\n")
 
@@ -211,7 +173,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=["sweeps", "compare", "exchange", "loss", "report"])
+    parser.add_argument("what", choices=["sweeps", "compare", "exchange", "report"])
     parser.add_argument("shards", nargs="?", help="a folder of shards")
     parser.add_argument("--topics", type=int, default=100)
     parser.add_argument("--sweeps", type=int, default=3)
@@ -221,15 +183,13 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=50_000)
     parser.add_argument("--tags", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--corpus", default="docstrings")
-    parser.add_argument("--seeds", type=int, default=3)
     given = parser.parse_args()
     if given.what == "report":
         from benchmarks.scale_page import write_page
 
         write_page(RECORDS, Path(__file__).parents[1] / "reproduction" / "pages" / "scale-results.md")
         return
-    record = {"sweeps": sweeps, "compare": compare, "exchange": exchange, "loss": loss}[given.what](given)
+    record = {"sweeps": sweeps, "compare": compare, "exchange": exchange}[given.what](given)
     key = [record.get("n_docs", record.get("corpus", "")), record.get("workers", ""), record["n_topics"]]
     key += ["default"] if record.get("preset") == "default" else []
     name = "-".join([given.what, *(str(part) for part in key if part != "")])

@@ -32,9 +32,8 @@ def write_page(folder: Path, path: Path) -> None:
         file.stem: json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.json"))
     }
     found = {what: [r for name, r in records.items() if name.startswith(what)] for what in
-             ("sweeps", "compare", "exchange", "loss")}  # fmt: skip
+             ("sweeps", "compare", "exchange")}  # fmt: skip
     parts = [HEAD, *_sweeps(found["sweeps"]), *_compare(found["compare"]), *_exchange(found["exchange"])]
-    parts += _loss(found["loss"])
     if found["sweeps"] and found["exchange"]:
         parts += _model(_costs(found["sweeps"], found["exchange"]))
     path.write_text("\n".join(parts) + "\n", encoding="utf-8")
@@ -94,20 +93,6 @@ def _exchange(records: list[Record]) -> list[str]:
     head = "W x K|workers|MB sent to all|MB returned by each|milliseconds per round|least to most"
     text = "Cost of a round with idle workers. Sums go out in single precision and come back in double.\n"
     return ["## Exchange of sums\n", text, _table(head, rows)]
-
-
-def _loss(records: list[Record]) -> list[str]:
-    rows = [
-        [r["corpus"], str(row["seed"]), *(f"{row[f'lost_{n}']:.2f}" for n in (0, 1, 4))]
-        for r in records
-        for row in r["perplexity"]
-    ]
-    head = "corpus|seed|no loss|one of 8 shards lost|four lost"
-    text = (
-        "Held-out perplexity after 60 sweeps. The state of some shards is lost after 35 sweeps and inferred "
-        "again from the topics (`--lost refit`).\n"
-    )
-    return ["## Loss of a shard\n", text, _table(head, rows)]
 
 
 def _costs(sweeps: list[Record], exchange: list[Record]) -> Costs:

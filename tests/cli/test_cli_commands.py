@@ -20,7 +20,6 @@ from tagtopics.cli.estimators import MODELS, PARAMETERS
 from tagtopics.cli.options import ImageOptions, ModelOptions, TextOptions
 from tagtopics.evaluation.perplexity import evaluate_perplexity
 from tagtopics.models.online import BATCH_SIZE
-from tagtopics.scale.ingest import MAX_CANDIDATES
 
 
 @pytest.fixture(scope="module")
@@ -324,7 +323,6 @@ def test_help_shows_the_declared_defaults() -> None:
     for name, text in shown_defaults(TextOptions).items():
         assert text == str(recipe.ngram_range[1] if name == "ngrams" else getattr(recipe, name))
     assert shown_defaults(ImageOptions)["on_error"] == tt.VisualVocabulary().on_error
-    assert f"[default: {MAX_CANDIDATES:,}]" in run("shard", "--help").out
     assert f"[default: {BATCH_SIZE:,}]" in run("update", "--help").out
 
 

@@ -49,7 +49,7 @@ KNOWN = {
     "scale/writer.py": {"write_bytes", "save"},
     "explore/record/heat_maps.py": {"save", "savez_compressed"},
     # Folders of runs, which are checked first.
-    "scale/shard_executor.py": {"open_memmap", "rmtree", "unlink"},
+    "scale/shard_executor.py": {"rmtree", "unlink"},
     # Temporary folders of this process, the private cache of compiled code, the null device.
     "readers/sqlite_files.py": {"copyfile", "unlink"},
     "explore/server/engine.py": {"write_bytes"},
@@ -126,9 +126,6 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "shard_corpus": lambda path: shard_corpus(corpus(), path, overwrite=True),
     "Checkpoint": lambda path: tt.Checkpoint(path),
     "run folder": lambda path: fit_shards(tt.LDA(2, max_iter=1, random_state=0), shards(path), path),
-    "doc_topic": lambda path: fit_shards(
-        tt.LDA(2, max_iter=1, random_state=0), shards(path), path.with_name("run"), doc_topic=path
-    ),
 }
 
 

@@ -153,9 +153,7 @@ def test_a_lost_node_changes_nothing(
 
 
 @pytest.mark.usefixtures("nodes")
-def test_a_lost_shard_is_fitted_anew_where_that_is_allowed(
-    corpus: Corpus, shards: ShardFolder, alone: list[bytes], tmp_path: Path
-) -> None:
+def test_a_lost_state_is_one_clear_line(shards: ShardFolder, tmp_path: Path) -> None:
     class Lose(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
             if step.iteration == 3:
@@ -165,10 +163,6 @@ def test_a_lost_shard_is_fitted_anew_where_that_is_allowed(
 
     with pytest.raises(InputError, match=r"state-00001-00003\S+ no such file: lost, or another process"):
         fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(2), callbacks=[Lose()])
-    model = fit_shards(ttm(), shards, tmp_path / "work", executor=ray_executor(2, refit=True), resume=True)
-    whole = fit_shards(ttm(), shards, tmp_path / "whole")
-    assert bits(model) != alone
-    assert model.perplexity(corpus) == pytest.approx(whole.perplexity(corpus), rel=0.01)
 
 
 @pytest.mark.usefixtures("nodes")

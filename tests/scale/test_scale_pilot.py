@@ -170,7 +170,6 @@ def test_shards_have_the_topics_of_memory(
 
     work = ShardRun(tmp_path / "run", {})
     workers = local_executor()(shards, work.states, settings.n_topics, lean)
-    workers.keep(range(len(shards)), None)
     found = fit_topics(shards.corpus(), settings, executor=workers, callbacks=[work])
     workers.close()
     for name in ("word_sums", "doc_topic", "doc_topic_prior", "tag_docs"):

@@ -252,11 +252,12 @@ def test_generated_shards(tmp_path: Path) -> None:
     assert 1 <= n_tags.min() <= n_tags.max() == 4
 
 
-def test_rare_words_are_forgotten_with_a_bound(tmp_path: Path) -> None:
+def test_rare_words_are_forgotten_with_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "MAX_CANDIDATES", 200)
     rng = np.random.default_rng(0)
     texts = [[f"word{w}" for w in np.minimum(rng.zipf(1.3, 30), 5_000)] for _ in range(400)]
     path = write_jsonl([{"text": " ".join(text)} for text in texts], tmp_path / "c.jsonl")
-    shards = shard_corpus(path, tmp_path / "out", max_candidates=200)
+    shards = shard_corpus(path, tmp_path / "out")
     exact = Tally(10**9)
     exact.add(texts)
     docs = dict(zip(exact.names(), exact.counts(exact.names())[0].tolist(), strict=True))

@@ -137,7 +137,7 @@ def test_a_shard_is_a_part_of_the_graph(corpus: Corpus, folder: Path) -> None:
         np.testing.assert_array_equal(part.doc_edges + part.first_edge, whole.doc_edges[first : last + 1])
         np.testing.assert_array_equal(part.totals.word_docs, whole.totals.word_docs)
         assert part.doc_blocks.tolist() == [0, last - first]
-        assert shards.ids(number) == corpus.ids[first:last]
+        assert shards.corpus([number]).ids == corpus.ids[first:last]
 
 
 def test_a_shard_may_be_written_to(folder: Path) -> None:

@@ -176,7 +176,7 @@ def _fit_shards(
     if scale.engine == "local":
         bar = progress_bar(output, parts=len(folder))
         advance = bar[0].advance if bar else lambda: None
-        executor = local_executor(on_shard=advance)
+        executor = local_executor(advance)
     else:
         from tagtopics.scale.ray_executor import ray_executor
 

@@ -51,7 +51,8 @@ def read_marcxml(path: Path, options: FileOptions) -> Table:
         from pymarc.marcxml import XmlHandler
     except ImportError:
         raise MissingExtraError("reading MARCXML", "files") from None
-    handler, parser = XmlHandler(), make_parser()
+    handler: Any = XmlHandler()  # type: ignore[no-untyped-call]
+    parser = make_parser()
     parser.setContentHandler(handler)
     parser.setFeature(feature_namespaces, True)
     try:

@@ -24,11 +24,6 @@ EdgesOption = Annotated[
     option("Size of a shard: distinct words, summed over its documents.",
            default="4 x words, at least 1,000,000", min=1),
 ]  # fmt: skip
-CandidatesOption = Annotated[
-    int | None,
-    option("Distinct words kept while counting; beyond that, rare words are dropped.",
-           default="1,000,000", min=2),
-]  # fmt: skip
 ForceOption = Annotated[bool, flag("Replace the shards in the folder.", "--force")]
 
 
@@ -39,7 +34,6 @@ def command(
     output: OutputOptions,
     out: OutOption,
     shard_edges: EdgesOption = None,
-    max_candidates: CandidatesOption = None,
     force: ForceOption = False,
 ) -> None:
     """Split a corpus of any size into shards on disk; it is read as a stream, never held in memory."""
@@ -51,8 +45,6 @@ def command(
         raise InputError("--label: shards cannot hold labels; leave it out")
     settings = column_settings(columns)
     del settings["label"]
-    if max_candidates is not None:
-        settings["max_candidates"] = max_candidates
     began = time.perf_counter()
     with _progress(output) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore", CorpusWarning)  # the manifest has them as notices

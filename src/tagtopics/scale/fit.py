@@ -34,7 +34,6 @@ def fit_shards(
     executor: ExecutorMaker | None = None,
     callbacks: Sequence[Callback[Belief]] = (),
     documents: int = DOCUMENTS,
-    doc_topic: str | Path | None = None,
 ) -> _Model:
     """Learn topics from shards on disk.
 
@@ -52,17 +51,15 @@ def fit_shards(
             threads of this process.
         callbacks: called after every sweep.
         documents: how many documents the model keeps, from shards spread over the corpus.
-        doc_topic: a new file for the proportions (D, K) of all documents, in NumPy's format, to be opened
-            with `numpy.load(..., mmap_mode="r")`; None for none.
     """
     folder = shards if isinstance(shards, ShardFolder) else ShardFolder.open(shards)
-    _check(model, folder, work, doc_topic)
+    _check(model, folder, work)
     sample = sampled_shards(folder, documents)
     corpus, lean = folder.corpus(sample), model.memory != "stored"
     run = ShardRun(work, identity_of(model, digest_file(folder.path / MANIFEST)), resume=resume)
     make = executor or local_executor()
     workers = make(folder, run.states, model.count_topics(folder.manifest.n_tags), lean)
-    workers.keep(sample, None if doc_topic is None else Path(doc_topic))
+    workers.kept = tuple(sample)
     start = None if run.start is None else Start(resumed=run.start)
     try:
         model.fit_topics(corpus, executor=workers, start=start, callbacks=[run, *callbacks])
@@ -79,7 +76,7 @@ def sampled_shards(folder: ShardFolder, documents: int = DOCUMENTS) -> list[int]
     return sorted({int(i) for i in np.linspace(0, len(folder) - 1, n).round()})
 
 
-def _check(model: TopicModel, folder: ShardFolder, work: str | Path, doc_topic: str | Path | None) -> None:
+def _check(model: TopicModel, folder: ShardFolder, work: str | Path) -> None:
     """Check all that can be checked before the fit: parameters, shards, targets and space on disk."""
     check_parameters(model)
     if not isinstance(model, OnlineModel):
@@ -94,6 +91,3 @@ def _check(model: TopicModel, folder: ShardFolder, work: str | Path, doc_topic: 
     edges = m.n_edges if model.memory == "stored" else 0
     check_target(work, "run folder", is_run, option="--checkpoint")
     check_space(work, 4 * K * (2 * (m.n_docs + m.n_slots + edges) + 3 * m.n_words + 4 * m.n_tags))
-    if doc_topic is not None:
-        check_target(doc_topic, "file", None, option="doc_topic")
-        check_space(doc_topic, 4 * K * m.n_docs)

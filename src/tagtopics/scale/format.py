@@ -265,10 +265,6 @@ class ShardFolder:
             entry.first_slot,
         )
 
-    def ids(self, number: int) -> tuple[str, ...]:
-        """Return the ids of the documents of a shard."""
-        return self.corpus([number]).ids
-
     def corpus(self, numbers: Iterable[int] | None = None) -> Corpus:
         """Return some shards, or all of them, as one corpus in memory.
 

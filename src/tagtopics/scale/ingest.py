@@ -45,7 +45,6 @@ def shard_corpus(
     *,
     shard_edges: int | None = None,
     overwrite: bool = False,
-    max_candidates: int = MAX_CANDIDATES,
     progress: Progress | None = None,
     **options: Unpack[ReadKeywords],
 ) -> ShardFolder:
@@ -53,7 +52,7 @@ def shard_corpus(
 
     JSON lines, CSV, TSV and Parquet are read as a stream, in memory that does not grow with the number of
     documents; everything else that `read_corpus` reads, and a corpus, is read whole. Labels, links and
-    texts are not kept.
+    texts are not kept. Of more than 1,000,000 distinct words or tags, rare ones are dropped, with a notice.
 
     Args:
         source: a path, or a corpus.
@@ -61,8 +60,6 @@ def shard_corpus(
         shard_edges: distinct words summed over the documents of a shard; None for four times the
             vocabulary, at least 1,000,000.
         overwrite: replace the shards in the folder.
-        max_candidates: distinct words, and distinct tags, that may be held while counting. If there are
-            more, rare ones are dropped, and a notice says how rare.
         progress: called with the pass, the bytes read so far, and the bytes of the file.
         options: those of `read_corpus`, such as `text`, `tags` and `recipe`.
 
@@ -73,15 +70,13 @@ def shard_corpus(
         InputError: if the source cannot be read or the folder cannot be written; nothing is changed then.
     """
     target = check_shard_target(out, overwrite=overwrite)
-    if max_candidates < 2:
-        raise InputError(f"max_candidates must be at least 2, not {max_candidates}")
     make = partial(ShardWriter, target, shard_edges=shard_edges, overwrite=overwrite)
     given = ReadOptions.of(options)
     if isinstance(source, Corpus):
         return _write_corpus(source, make)
     path, kind = find_source(source, given.format)
     if is_table(kind):
-        return _Stream(path, kind, given, progress).write(make, max_candidates)
+        return _Stream(path, kind, given, progress).write(make)
     return _write_corpus(read_corpus(path, **options), make)
 
 
@@ -105,10 +100,10 @@ class _Stream:
     options: ReadOptions
     progress: Progress | None
 
-    def write(self, make: MakeWriter, max_candidates: int) -> ShardFolder:
+    def write(self, make: MakeWriter) -> ShardFolder:
         """Read the table twice, and write it as shards."""
         layout = TableLayout(self.options)
-        counts = self._count(layout, max_candidates)
+        counts = self._count(layout)
         options, notices = self._chosen(layout, counts)
         counter = TermCounter(options.vocabulary or (), options.recipe)
         tag_docs = np.zeros(len(options.tag_names or ()), dtype=np.int64)
@@ -131,17 +126,17 @@ class _Stream:
             writer.notices.extend(notices)
         return ShardFolder.open(writer.folder)
 
-    def _count(self, layout: TableLayout, max_candidates: int) -> _Candidates:
+    def _count(self, layout: TableLayout) -> _Candidates:
         """Count the words and tags of the table.
 
         A part may change the meaning of the parts before it: the first `;` in a column of tags, for example.
         Then the pass starts again, which happens at most once for each such thing.
         """
-        counts = _Candidates(self.options, max_candidates)
+        counts = _Candidates(self.options)
         parts = self._parts(layout, COUNTING)
         while (table := next(parts, None)) is not None and table.n_rows:
             if layout.update(table) and counts.n_docs:
-                parts, counts = self._parts(layout, COUNTING), _Candidates(self.options, max_candidates)
+                parts, counts = self._parts(layout, COUNTING), _Candidates(self.options)
                 continue
             layout.check(str(self.path), only_text=self.kind == "jsonl")  # later lines may add columns
             counts.add(layout.documents(table), table.n_rows)
@@ -190,9 +185,9 @@ class _Stream:
 class _Candidates:
     """The words and tags counted in the first pass, except those that the user gave."""
 
-    def __init__(self, options: ReadOptions, limit: int) -> None:
+    def __init__(self, options: ReadOptions) -> None:
         self.n_docs = 0
-        self.words, self.tags = Tally(limit), Tally(limit)
+        self.words, self.tags = Tally(MAX_CANDIDATES), Tally(MAX_CANDIDATES)
         self.notices: list[str] | None = None  # on the language of the first part
         self._options = options
 

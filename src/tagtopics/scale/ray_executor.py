@@ -35,10 +35,10 @@ class Worker:
     """What runs in an actor: a `ShardExecutor` for some of the shards, with `n_jobs` threads."""
 
     def __init__(
-        self, shards: str, numbers: Sequence[int], states: tuple[str, str], n_jobs: int, settings: Any
+        self, shards: str, numbers: Sequence[int], states: tuple[str, str], n_jobs: int, lean: bool
     ) -> None:
         self.n_jobs = n_jobs
-        self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers, **settings)
+        self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers, lean=lean)
 
     def place(self) -> tuple[str, int]:
         """Return the node and the number of the process."""
@@ -147,16 +147,12 @@ class RayExecutor(ShardExecutor):
                     raise error.cause if isinstance(error.cause, InputError) else error from None
 
 
-def ray_executor(
-    workers: int, address: str | None = None, *, refit: bool = False, threads: int = 1
-) -> ExecutorMaker:
+def ray_executor(workers: int, address: str | None = None, *, threads: int = 1) -> ExecutorMaker:
     """Return a function that makes an executor of Ray actors, for `fit_shards`.
 
     Args:
         workers: number of actors; each gets about equally many shards.
         address: of a running cluster, as for `ray.init`; None starts one here, for this fit.
-        refit: where a worker finds the state of a shard lost, it infers it again from the topics instead of
-            raising an error: for clusters whose machines share no folder. Nearly the same bits, not the same.
         threads: threads of each worker.
     """
     ray = _ray()
@@ -169,10 +165,9 @@ def ray_executor(
         options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
         actor = ray.remote(**options)(Worker)
         shards, place = str(folder.path.absolute()), (str(states.folder.absolute()), states.run)
-        given = threads, {"lean": lean, "refit": refit}
 
         def make_actor(numbers: Sequence[int]) -> Any:
-            return actor.remote(shards, numbers, place, *given)
+            return actor.remote(shards, numbers, place, threads, lean)
 
         return RayExecutor(folder, states, make_actor, groups, lean=lean)
 

@@ -39,13 +39,12 @@ from tagtopics.bp.executor import Kernels, Sweep, Take, check_docs
 from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
 from tagtopics.bp.loop import proportions
 from tagtopics.errors import InputError
-from tagtopics.files import atomic_file, check_target, digest_bytes, sweep_leftovers
+from tagtopics.files import check_target, digest_bytes, sweep_leftovers
 from tagtopics.jit.threads import current_threads, run_lanes
 from tagtopics.scale.format import ShardFolder
 
 STATE_FORMAT = "tagtopics shard state"
 CHECKPOINT = "checkpoint.safetensors"
-REFIT_SWEEPS = 10  # sweeps over a lost shard alone, with fixed topics, before it takes part in the fit again
 _STATE = re.compile(r"state-(\d{5,})-(\d{5,})\.safetensors")
 _TEMPORARY = re.compile(r"\.(checkpoint|state-\d+-\d+)\.safetensors\.\d+-[0-9a-f]{8}\.(tmp|lock)")
 
@@ -179,8 +178,10 @@ class ShardExecutor:
         states: where the state of their documents is kept.
         numbers: which shards; None for all.
         lean: recompute messages instead of storing them.
-        refit: infer the state of a shard again where it was lost, instead of raising an error.
         on_shard: called after each shard of each sweep.
+
+    Attributes:
+        kept: the shards whose documents a model keeps.
     """
 
     kernels: ClassVar[Kernels] = compiled
@@ -192,13 +193,12 @@ class ShardExecutor:
         numbers: Sequence[int] | None = None,
         *,
         lean: bool = True,
-        refit: bool = False,
         on_shard: Callable[[], None] = lambda: None,
     ) -> None:
         self.folder, self.states = folder, states
         self.numbers = tuple(range(len(folder)) if numbers is None else numbers)
-        self.lean, self.refit, self.on_shard = lean, refit, on_shard
-        self.keep(self.numbers, None)
+        self.lean, self.on_shard = lean, on_shard
+        self.kept = self.numbers
 
     @property
     def totals(self) -> Totals:
@@ -236,22 +236,17 @@ class ShardExecutor:
 
         def update(number: int, *mine: Float64) -> float:
             graph, added = self.folder.graph(number), CorpusSums(*mine)
-            state = self._state(number, graph, sweep)
+            n_topics = len(sweep.priors.doc_topic)
+            state = self.states.get(number, sweep.number - 1, graph, n_topics, self.lean)
             moved = compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, added)
             self.states.put(number, sweep.number, state)
             return moved
 
         return self._each(update, *sums[:3])
 
-    def keep(self, numbers: Sequence[int], file: Path | None) -> None:
-        """Choose the shards whose documents a model keeps, and a file for the proportions of all."""
-        self._kept, self._file = tuple(numbers), file
-
     def doc_topic(self, belief: Belief) -> Float32:
         """Return the topic proportions of the documents that a model keeps, (D, K)."""
-        if self._file is not None:
-            self._write_doc_topic(belief, self._file)
-        return np.concatenate([self._proportions(belief, number) for number in self._kept])
+        return np.concatenate([self._proportions(belief, number) for number in self.kept])
 
     def check(self, sums: CorpusSums, docs: DocState | None) -> None:
         """Raise `InputError` if restored sums do not fit the corpus; states are checked on reading."""
@@ -269,28 +264,6 @@ class ShardExecutor:
         alpha, graph = belief.priors.doc_topic, self.folder.graph(number)
         docs = self.states.get(number, belief.sweep, graph, len(alpha), self.lean)
         return proportions(docs.doc_sums, alpha)
-
-    def _write_doc_topic(self, belief: Belief, file: Path) -> None:
-        """Write the topic proportions (D, K) of all documents, shard by shard."""
-        shape = (self.folder.manifest.n_docs, len(belief.priors.doc_topic))
-        with atomic_file(file) as temporary:
-            table = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
-            for number, entry in enumerate(self.folder.manifest.shards):
-                table[entry.first_doc : entry.first_doc + entry.n_docs] = self._proportions(belief, number)
-            table.flush()
-            del table
-
-    def _state(self, number: int, graph: FactorGraph, sweep: Sweep) -> DocState:
-        """Return the state of a shard before a sweep; a lost one may be inferred under fixed topics."""
-        n_topics = len(sweep.priors.doc_topic)
-        if not self.refit or self.states.path(number, sweep.number - 1).is_file():
-            return self.states.get(number, sweep.number - 1, graph, n_topics, self.lean)
-        unused = CorpusSums.zeros(graph.n_words, graph.n_tags, n_topics)
-        word_topics = sweep.given.words.sums + np.float32(sweep.priors.topic_word)
-        state = compiled.start(graph, word_topics, 0, self.lean, unused)
-        for _ in range(REFIT_SWEEPS):
-            compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, unused)
-        return state
 
     def _each(self, work: Callable[..., float], *sums: Float64) -> float:
         """Call `work(number, *sums)` for each shard, with sums of its thread; return the total."""
@@ -316,15 +289,14 @@ ExecutorMaker = Callable[[ShardFolder, ShardStates, int, bool], ShardExecutor]
 """Makes the executor of a fit from shards, states, the number of topics, and whether it is lean."""
 
 
-def local_executor(*, refit: bool = False, on_shard: Callable[[], None] = lambda: None) -> ExecutorMaker:
+def local_executor(on_shard: Callable[[], None] = lambda: None) -> ExecutorMaker:
     """Return a function that makes the executor of a fit in this process: each thread works on a shard.
 
     Args:
-        refit: infer the state of a shard again where it was lost, instead of raising an error.
         on_shard: called after each shard of each sweep.
     """
 
     def make(folder: ShardFolder, states: ShardStates, n_topics: int, lean: bool) -> ShardExecutor:
-        return ShardExecutor(folder, states, lean=lean, refit=refit, on_shard=on_shard)
+        return ShardExecutor(folder, states, lean=lean, on_shard=on_shard)
 
     return make
