@@ -219,9 +219,10 @@ the same words. Means, and half of the width of the 95 % interval of the mean.
   differ, too.
 
 Outliers of BERTopic are given to the nearest cluster for NMI and ARI; it may find fewer than {n} topics.
-Our rows with vectors on BBC and dblp are of the present code, with vectors encoded anew in mixed precision
-(cosine with the others .99998); those on Reuters, anthology and TIB core are older: topics started from
-clusters of k-means ([decision 209](decisions/209-vectors.md) has a newer figure of Reuters). k-means lists
+All our rows are older than the present code, which chooses priors by shorter fits and, with vectors, merges
+topics by another rule ([decision 209](decisions/209-vectors.md) has newer figures of BBC and Reuters). Rows
+with vectors on Reuters, anthology and TIB core are the oldest: topics started from clusters of k-means. Our
+vectors of BBC and dblp were encoded in mixed precision (cosine with the others .99998). k-means lists
 words by class-based TF-IDF. tomotopy and topica run 1,000 sweeps. A system is listed for the collections on
 which all five seeds were run.
 

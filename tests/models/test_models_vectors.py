@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 from sklearn.metrics import normalized_mutual_info_score
 
 import tagtopics as tt
@@ -171,13 +169,16 @@ def test_words_of_clusters_are_all_words() -> None:
     np.testing.assert_array_equal(words.sum(1), counts.sum(0))
 
 
-def test_topics_of_one_document_are_merged_by_average_linkage() -> None:
-    near = nearest(*2 * [unit_vectors(np.random.default_rng(4).normal(size=(40, 3)), 40)], same=True)
-    apart = 2 - (near + near.T).toarray() + np.random.default_rng(4).uniform(0, 1e-6, (40, 40))
-    apart = np.triu(apart, 1) + np.triu(apart, 1).T  # no ties
-    group = merge_topics(np.eye(40, dtype=np.float32), sp.csr_array(2 - apart) / 2, 6)
-    expected = fcluster(linkage(squareform(apart), "average"), 6, "maxclust")
-    assert len(set(zip(group, expected, strict=True))) == len(set(group)) == 6
+def test_small_topics_are_merged_first_then_those_related_most() -> None:
+    """Sizes 1, 40, 40, 39, 40: the small topic joins its only relation, then 2 and 3 have most relations."""
+    topic = np.repeat(np.arange(5), [1, 40, 40, 39, 40])
+    near = sp.lil_array((160, 160), dtype=np.float32)
+    near[0, 150] = 1.0
+    for d, other in ((1, 41), (2, 42), (41, 81), (42, 82), (43, 83)):
+        near[d, other] = 1.0
+    theta = np.eye(5, dtype=np.float32)[topic]
+    assert merge_topics(theta, near.tocsr(), 4).tolist() == [0, 1, 2, 3, 0]
+    assert merge_topics(theta, near.tocsr(), 3).tolist() == [0, 1, 2, 2, 0]
 
 
 def test_pieces_of_a_large_class_are_merged_before_small_classes() -> None:

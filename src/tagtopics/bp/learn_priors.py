@@ -15,7 +15,7 @@ is the fixed point of the derivative of the held-out likelihood.
 
 **Exponent of the words and alpha** (`choose_priors`). No exponent and no alpha suit all collections, so short
 fits to some of the documents are compared by the likelihood of held-out tokens: with smaller alpha, as long
-as that is better, and then with smaller exponents (decision 206).
+as that is better, then with smaller exponents, and with one of these again with smaller alpha (decision 206).
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def choose_priors(
         raised = run(algorithm, max_iter=_CHOICE_SWEEPS, start=begun).state.sums.words + tried.topic_word
         phi = (raised / raised.sum(0)).astype(np.float32)
         theta = FoldIn(phi, tried.doc_topic).doc_topic(seen)
-        return log_likelihoods(hidden, theta, phi) / max(hidden.sum(), 1)
+        return log_likelihoods(hidden, theta, phi) / max(float(hidden.sum()), 1.0)
 
     def climb(found: Priors, best: Float64, others: Sequence[Priors], goal: float) -> tuple[Priors, Float64]:
         """Return the last of `others`, and its score, before the first that is not clearly better.
@@ -127,12 +127,15 @@ def choose_priors(
                 break
         return found, best
 
-    factors = () if fixed_alpha else _ALPHA_FACTORS
-    smaller = [priors._replace(doc_topic=priors.doc_topic * np.float32(factor)) for factor in factors]
-    found, best = climb(priors, score(priors), smaller, -np.inf)
+    def lower_alpha(found: Priors, best: Float64) -> tuple[Priors, Float64]:
+        alphas = [] if fixed_alpha else [priors.doc_topic * np.float32(factor) for factor in _ALPHA_FACTORS]
+        smaller = [found._replace(doc_topic=alpha) for alpha in alphas if alpha[0] < found.doc_topic[0]]
+        return climb(found, best, smaller, -np.inf)
+
+    found, best = lower_alpha(priors, score(priors))
     goal, exponents = best.sum() + _LEAST_GAIN, [found._replace(word_exponent=e) for e in _EXPONENTS]
     below, reached = climb(found, best, exponents, goal)
-    return below if reached.sum() > goal else found
+    return lower_alpha(below, reached)[0] if reached.sum() > goal else found
 
 
 @dataclass(frozen=True)

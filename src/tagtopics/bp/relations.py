@@ -24,6 +24,8 @@ from tagtopics.jit.top import largest_in_rows
 
 NEAREST = 10  # documents that a document is related to
 _PAIRS = 2**23  # pairs of documents that are compared at a time
+# When topics are merged: the power of their sizes, and the share of a mean topic below which one is small.
+_SIZE_EXPONENT, _SMALL = 0.75, 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +110,10 @@ def cluster_words(vectors: Float32, counts: CSR, n_topics: int, seed: int) -> Fl
 def merge_topics(doc_topic: Float32, near: CSR, n_topics: int) -> Int64:
     """Return (M,): which of K merged topics each of M topics belongs to.
 
-    Again and again the two topics are merged that are related most, relative to their sizes: r_ij / (s_i s_j)
-    with s_i the sum of theta (D, M) over documents, and r_ij that of theta_di times the mean theta_j of the
-    documents near d. This is average linkage, so merged topics may be large.
+    Again and again the two topics are merged that are related most: r_ij / (s_i s_j)^.75, with s_i the sum of
+    theta (D, M) over documents, and r_ij that of theta_di times the mean theta_j of the documents near d. The
+    exponent is 1 for average linkage, 0 for the number of relations: large classes become large topics.
+    The smallest topic comes first as long as it is smaller than a fifth of the mean of K topics.
     """
     theta = doc_topic.astype(np.float64)
     with single_thread():
@@ -118,12 +121,17 @@ def merge_topics(doc_topic: Float32, near: CSR, n_topics: int) -> Int64:
     related, sizes = related + related.T, theta.sum(0)
     group, left = np.arange(len(sizes)), list(range(len(sizes)))
     while len(left) > n_topics:
-        linkage = related[np.ix_(left, left)] / np.outer(sizes[left], sizes[left])
-        linkage[np.tril_indices(len(left))] = -1.0
-        one, other = (left[i] for i in np.unravel_index(linkage.argmax(), linkage.shape))
+        some = sizes[left]
+        linkage = related[np.ix_(left, left)] / np.outer(some, some) ** _SIZE_EXPONENT
+        np.fill_diagonal(linkage, -1.0)
+        i, j = np.unravel_index(linkage.argmax(), linkage.shape)
+        if some.min() < _SMALL * sizes.sum() / n_topics:
+            i, j = some.argmin(), linkage[some.argmin()].argmax()
+        one, other = left[min(i, j)], left[max(i, j)]
         related[one] += related[other]
         related[:, one] += related[:, other]
         sizes[one] += sizes[other]
+        sizes[other] = 0.0
         group[group == other] = one
         left.remove(other)
     return np.unique(group, return_inverse=True)[1].astype(np.int64)

@@ -33,6 +33,7 @@ _TRIED = (
 # Standard errors: by how much neighbours must be better, and by how much words may be worse.
 _CERTAIN, _WORSE = 3.0, 2.0
 _SPLIT, _SPLIT_SWEEPS = 5, 30  # topics that are merged into one, on average, and the sweeps that learn them
+_SWEEPS = 20  # that follow; with more of them, topics become more equal in size
 
 
 class Related(NamedTuple):
@@ -53,9 +54,10 @@ def relate(corpus: Corpus, settings: TopicSettings, executor: Executor, vectors:
     if not strength:
         return Related(settings, 0.0)
     relations = Relations(nearest(vectors, worded, same=True), strength)
-    return Related(
-        settings, strength, relations, _merged_start(relations, worded, counts, settings, priors), worded
-    )
+    start = _merged_start(relations, worded, counts, settings, priors)
+    if settings.max_iter is None:
+        settings = replace(settings, max_iter=_SWEEPS)
+    return Related(settings, strength, relations, start, worded)
 
 
 def _can_learn(counts: CSR) -> bool:
