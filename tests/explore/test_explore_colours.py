@@ -43,7 +43,7 @@ def test_chosen_tags_are_part_of_the_address(watched: Watched, corpus: tt.Corpus
     page = watched.open("#/?colour=tags&by=place:sea%0Aalso:sea%0Anone")
     wait_for_map(page)
     found = page.evaluate(POINTS)
-    assert found["names"] == ["sea", "sea", "several of them"]
+    assert found["names"] == ["place:sea", "also:sea", "several of them"]
     has = [[tag in corpus.tags_of(d) for tag in ("place:sea", "also:sea")] for d in range(corpus.n_docs)]
     expected = [has.count(pair) for pair in ([True, False], [False, True], [True, True])]
     assert [found["dots"].count(colour) for colour in found["keys"]] == expected

@@ -18,7 +18,7 @@ function colourModes(chosen) {
     { key: "topic", name: "topic", note: "Colours show the topic that distinguishes a document most.", paint: paintTopics },
     span && { key: "year", name: "year", note: `Colours show the year.${unknown}`, paint: (dark) => paintOrdered(dark, `Colours by year, from ${span.first} to ${span.last}`, yearTexts(span), span.last - span.first + 1, (i) => (yearOf(i) ? span.part(yearOf(i)) : -1)) },
     ...kinds.map(([kind, tags]) => ({
-      key: `kind:${kind}`, name: kind || "tag", paint: (dark) => paintTags(dark, listed(tags)),
+      key: `kind:${kind}`, name: kind || "tag", paint: (dark) => paintTags(dark, listed(tags), tagBare),
       note: `Colours show the ${plural(listed(tags).length, "most frequent tag")}${kind ? ` of the kind ${kind}` : ""}; documents without one of them are grey.`,
     })),
     store.tags.names.length && { key: "tags", name: "chosen tags", note: "Colours show one to three tags of your choice; other documents are grey.", paint: (dark) => paintTags(dark, chosen) },
@@ -31,14 +31,14 @@ function paintTopics(dark) {
   return { of: (i) => topic[store.map.region[i]] };
 }
 // Of documents that have several of the tags, no one of them is shown.
-function paintTags(dark, tags) {
+function paintTags(dark, tags, name = tagShort) {
   const colour = new Map(tags.map((t, j) => [t, tenth(TEN[j], dark)]));
   const several = packedColour(dark ? 0.92 : 0.3, 0.01, 265);
   const own = (i) => (store.documents.tags[i] || []).filter((t) => colour.has(t));
   const isMixed = store.documents.ids.some((_, i) => own(i).length > 1);
   return {
     of: (i) => (own(i).length > 1 ? several : colour.get(own(i)[0]) || 0),
-    rows: [...tags.map((t) => [tagShort(t), colour.get(t)]), ...(isMixed ? [["several of them", several]] : [])],
+    rows: [...tags.map((t) => [name(t), colour.get(t)]), ...(isMixed ? [["several of them", several]] : [])],
   };
 }
 const paintOrdered = (dark, label, texts, n, part) => ({ of: (i) => (part(i) < 0 ? 0 : orderedColour(part(i), dark)), scale: { label, texts, n: Math.min(n, 49) } });

@@ -47,7 +47,7 @@ function endsOf(docs, x, y) {
   const { x: xs, y: ys } = store.map;
   const apart = (d) => Math.hypot(xs[d] - x, ys[d] - y);
   const near = docs.filter((d) => apart(d) < NEARBY).sort((a, b) => apart(a) - apart(b));
-  return [[x, y], ...Array.from({ length: Math.min(near.length, 9) }, (_, i) => near[Math.floor((near.length * i) / 9)]).map((d) => [xs[d], ys[d]])];
+  return [[x, y], ...Array.from({ length: Math.min(near.length, 14) }, (_, i) => near[Math.floor((near.length * i) / 14)]).map((d) => [xs[d], ys[d]])];
 }
 
 function titleLabel(d) {
@@ -125,7 +125,7 @@ class MapNames {
     let topics = inView.filter((label) => label.around === HERE);
     const tried = [];
     while (tried.length < 12 && tried.at(-1)?.left.length !== 0) {
-      const here = tried.length < 2 ? HERE : SMALL;
+      const here = tried.length < 3 ? HERE : SMALL;
       this.lay(topics, inView, here);
       tried.push({ topics, here, left: topics.filter((label) => !label.shown) });
       topics = [...tried.at(-1).left, ...topics.filter((label) => label.shown)];
