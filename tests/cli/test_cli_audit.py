@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cli_running import run
 
-from tagtopics import make_tagged_corpus, read_corpus, write_matrix_folder
+from tagtopics import make_tagged_corpus, read_corpus
 
 KEYS = {
     "kind",
@@ -28,21 +28,26 @@ KEYS = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     corpus = make_tagged_corpus(n_docs=120, n_words=150, n_groups=0, n_topics=6, n_tags=6, seed=3).corpus
-    path = tmp_path_factory.mktemp("audit") / "corpus"
-    write_matrix_folder(corpus, path)
+    path = tmp_path_factory.mktemp("audit") / "corpus.jsonl"
+    rows = []
+    for d in range(corpus.n_docs):
+        counts = corpus.counts[[d]].toarray()[0]
+        words = [corpus.vocabulary[w] for w in counts.nonzero()[0] for _ in range(int(counts[w]))]
+        rows.append(json.dumps({"text": " ".join(words), "tags": list(corpus.tags_of(d))}))
+    path.write_text("\n".join(rows) + "\n")
     return path
 
 
 def test_audit_of_a_corpus_and_of_its_model_agree(folder: Path, tmp_path: Path) -> None:
-    options = ("--topics", 6, "--iterations", 20)
-    found = run("audit", folder, *options, "--json")
+    options, every = ("--topics", 6, "--iterations", 20), ("--min-score", 0)
+    found = run("audit", folder, *options, *every, "--json")
     assert found.code == 0, found.err
     findings = found.json()["findings"]
     assert findings
     assert all(set(finding) == KEYS for finding in findings)
     assert run("fit", folder, *options, "-o", tmp_path / "m.tt").code == 0
-    assert run("audit", tmp_path / "m.tt", "--json").json()["findings"] == findings
-    shown = run("audit", tmp_path / "m.tt", "--limit", 2)
+    assert run("audit", tmp_path / "m.tt", *every, "--json").json()["findings"] == findings
+    shown = run("audit", tmp_path / "m.tt", *every, "--limit", 2)
     assert shown.code == 0
     assert "score" in shown.out
 
@@ -55,19 +60,19 @@ def test_changes_are_written_accepted_and_applied(folder: Path, tmp_path: Path) 
     lines = csv.read_text().splitlines()
     assert lines[1].startswith(",add,")
     csv.write_text("\n".join([lines[0], "yes" + lines[1], *lines[2:]]) + "\n")
-    applied = run("apply", csv, folder, "--out", tmp_path / "o", "--json")
+    applied = run("apply", csv, folder, "--out", tmp_path / "o.jsonl", "--json")
     assert applied.code == 0, applied.err
     assert applied.json()["changes"] == {"remove": 0, "add": 1, "merge": 0, "drop": 0}
     assert applied.json()["not_accepted"] == len(lines) - 2
-    assert read_corpus(tmp_path / "o").tags.nnz == read_corpus(folder).tags.nnz + 1
-    again = run("apply", csv, tmp_path / "o", "--out", tmp_path / "p")
+    assert read_corpus(tmp_path / "o.jsonl").tags.nnz == read_corpus(folder).tags.nnz + 1
+    again = run("apply", csv, tmp_path / "o.jsonl", "--out", tmp_path / "p.jsonl")
     assert again.code == 2
     assert "already has this tag" in again.err
-    assert not (tmp_path / "p").exists()
+    assert not (tmp_path / "p.jsonl").exists()
 
 
 def test_refused_changes_are_not_found_again(folder: Path, tmp_path: Path) -> None:
-    csv, options = tmp_path / "c.csv", ("--topics", 6, "--iterations", 20, "--json")
+    csv, options = tmp_path / "c.csv", ("--topics", 6, "--iterations", 20, "--min-score", 0, "--json")
     first = run("audit", folder, *options, "--changes", csv).json()["findings"]
     lines = csv.read_text().splitlines()
     csv.write_text("\n".join([lines[0], f"no{lines[1]}", f"yes{lines[2]}", *lines[3:]]) + "\n")
@@ -103,16 +108,16 @@ def test_mistakes_are_one_line(folder: Path, tmp_path: Path) -> None:
         ("audit", folder, "--min-score", 3),
         ("audit", tmp_path / "nothing"),
         ("audit", folder, "--changes", tmp_path / "bad.csv"),
-        ("apply", tmp_path / "bad.csv", folder, "--out", tmp_path / "o"),
-        ("apply", tmp_path / "nothing.csv", folder, "--out", tmp_path / "o"),
-        ("apply", tmp_path / "bad.csv", tmp_path / "nothing", "--out", tmp_path / "o"),
+        ("apply", tmp_path / "bad.csv", folder, "--out", tmp_path / "o.jsonl"),
+        ("apply", tmp_path / "nothing.csv", folder, "--out", tmp_path / "o.jsonl"),
+        ("apply", tmp_path / "bad.csv", tmp_path / "nothing", "--out", tmp_path / "o.jsonl"),
         ("apply", tmp_path / "bad.csv", folder),
     ]
     for arguments in wrong:
         answer = run(*arguments)
         assert answer.code == 2, arguments
         assert len(answer.err.strip().splitlines()) == 1, answer.err
-    assert not (tmp_path / "o").exists()
+    assert not (tmp_path / "o.jsonl").exists()
     untagged = run("audit", tmp_path / "bare.jsonl", "--json", "--topics", 2)
     assert json.loads(untagged.out) == {"findings": []}
     assert "no tags" in untagged.err

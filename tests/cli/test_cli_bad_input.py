@@ -317,8 +317,8 @@ CASES: dict[str, tuple[Case, str]] = {
         "did you mean 'loaf-7'?",
     ),
     "an argument too many": (
-        lambda folder: ["effects", folder / "model.tt", "excel.csv"],
-        "unexpected 'excel.csv': effects takes MODEL|CORPUS only",
+        lambda folder: ["topics", folder / "model.tt", "excel.csv"],
+        "unexpected 'excel.csv': topics takes MODEL only",
     ),
     "zero words": (lambda folder: ["topics", folder / "model.tt", "--top", 0], "--top"),
     "tags of a model without tags": (lambda folder: ["tags", folder / "lda.tt"], "has no tag profiles"),

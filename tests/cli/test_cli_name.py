@@ -114,7 +114,7 @@ def test_names_are_asked_for_kept_in_the_journal_and_replayed_without_a_request(
     # the endpoint is gone: the journal has the names
     again = run("curate", named, "replay", "--seed", 5, "--out", tmp_path / "again.tt", "--json").json()
     assert [row["name"] for row in again["topics"]] == [f"About {word}" for word in words]
-    log = run("curate", named, "log", "--json").json()
+    log = tt.load(named).curation_.to_json()
     assert [(edit["kind"], edit["name"]) for edit in log["edits"]] == [
         ("rename", f"About {w}") for w in words
     ]
@@ -310,7 +310,6 @@ def test_no_command_opens_a_connection_unless_asked(tmp_path: Path) -> None:
         "curate m.tt seed kitchen bread oven",
         "curate m.tt replay --out again.tt",
         "curate m.tt undo",
-        "curate m.tt log",
     )
     assert quiet == ""
     with serving(first_words) as (address, requests):
