@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import tomllib
+import urllib.error
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -138,6 +139,8 @@ def _fetch_file(file: RemoteFile, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         fetch_file(file.address, target.parent, file.name, file.sha256, n_retries=0)
     except (OSError, http.client.HTTPException) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()  # its connection
         raise InputError(
             f"cannot fetch {file.address} to {target} ({one_line(error)}); offline, set TAGTOPICS_DATA to a "
             "directory of matrix folders"
