@@ -58,7 +58,8 @@ def _example_folder() -> Iterator[None]:
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         for path in (DOCS / "examples").iterdir():
-            shutil.copy(path, folder)
+            if path.is_file():
+                shutil.copy(path, folder)
         os.chdir(folder)
         try:
             yield
