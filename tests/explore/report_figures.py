@@ -31,6 +31,7 @@ from tagtopics.explore.report.prepare import (
 )
 from tagtopics.explore.report.timeline import time_of
 from tagtopics.jit.top import largest, largest_in_rows
+from tagtopics.models.naming import DEBRIS
 
 _TOPIC_WORDS = 30
 _TAG_TOPICS = 10
@@ -118,9 +119,10 @@ def topic_key(data: TopicData, k: int) -> str:
 def topic_words(data: TopicData, k: int) -> list[list[Any]]:
     """Return the words of a topic: word, p(word | topic), lift over the whole collection."""
     share = data.word_tokens / max(data.word_tokens.sum(), 1e-300)
-    best = data.listed_words(_TOPIC_WORDS)[k]
+    listed = data.listed_words(2 * _TOPIC_WORDS)[k].tolist()
+    best = [w for w in listed if data.words[w] not in DEBRIS][:_TOPIC_WORDS]
     phi = data.topic_word[k].astype(np.float64)
-    return [[data.words[w], float(phi[w]), float(phi[w] / max(share[w], 1e-12))] for w in best.tolist()]
+    return [[data.words[w], float(phi[w]), float(phi[w] / max(share[w], 1e-12))] for w in best]
 
 
 def _word_pages(data: TopicData, docs: Int64) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -20,6 +20,7 @@ from report_figures import pages
 import tagtopics as tt
 from tagtopics.explore import write_report
 from tagtopics.explore.record.to_topic_data import topic_data
+from tagtopics.models.naming import DEBRIS
 
 pytest_plugins = ("explore_fixtures",)
 pytestmark = pytest.mark.real_data
@@ -129,6 +130,7 @@ def test_topics(shown: Shown) -> None:
             assert lift == pytest.approx(shown.phi[k, w] / unigram[w], rel=1e-4)
         telling = shown.phi[k] * np.log(shown.phi[k] / (shown.share @ shown.phi))
         assert len({name for name, _, _ in page["words"]}) == min(30, len(unigram))
+        telling[[w for name, w in shown.word.items() if name in DEBRIS]] = -np.inf
         assert {shown.word[name] for name, _, _ in page["words"][:20]} == set(np.argsort(-telling)[:20])
         for name, p, lift in page["tags"]:
             assert p == pytest.approx(shown.profiles[shown.tag[name], k], abs=1e-5)

@@ -159,7 +159,7 @@ def test_tables_have_all_rows_with_ids(watched: Watched, data: TopicData, corpus
         ("#/topic/1", "Words", "Share of the topic"),
         ("#/tag/place%3Asea", "Credited words", "Occurrences credited to the tag"),
         ("#/time", "Documents", "1990"),
-        ("#/network", "Network", "kitchen"),
+        ("#/network", "Network", "place:kitchen"),
         ("#/", "Topics by share", "Share"),
     ],
 )
