@@ -105,7 +105,7 @@ def test_a_model_with_a_pattern_of_its_own_has_a_workbench(browser: Any, tmp_pat
     rows = [
         {"id": str(d), "text": f"wave2 tide{d % 3} salt-ship wave2", "tags": [f"t{d % 3}"]} for d in range(30)
     ]
-    recipe = tt.TextRecipe(token_pattern=r"[a-z]+\d?", min_length=1)
+    recipe = tt.TextRecipe(token_pattern=r"[a-z0-9-]+", min_length=1)
     corpus = tt.read_corpus(rows, text="text", tags="tags", id="id", recipe=recipe)
     model = tt.TTM(n_topics=3, random_state=0, max_iter=20).fit(corpus)
     assert workbench(model, tt.topic_data(model)) is not None
