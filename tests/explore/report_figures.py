@@ -12,6 +12,7 @@ import numpy as np
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Int64
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
+from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import rounded, significant
@@ -31,7 +32,6 @@ from tagtopics.explore.report.prepare import (
 )
 from tagtopics.explore.report.timeline import time_of
 from tagtopics.jit.top import largest, largest_in_rows
-from tagtopics.models.naming import DEBRIS
 
 _TOPIC_WORDS = 30
 _TAG_TOPICS = 10

@@ -18,9 +18,9 @@ from explore_support import Watched
 from report_figures import pages
 
 import tagtopics as tt
+from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore import write_report
 from tagtopics.explore.record.to_topic_data import topic_data
-from tagtopics.models.naming import DEBRIS
 
 pytest_plugins = ("explore_fixtures",)
 pytestmark = pytest.mark.real_data

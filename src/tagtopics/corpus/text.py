@@ -32,6 +32,12 @@ from tagtopics.errors import InputError
 _COMPILED_FROM = 1 << 21  # characters; for fewer, loading compiled code takes longer than it saves
 _RARE = ((1000, 3), (100, 2))  # documents of a corpus, and in how many a word must occur by default
 
+# Parts of contractions, citations, addresses and numerals: no words for readers.
+DEBRIS = {
+    "ll", "ve", "re", "don", "doesn", "didn", "isn", "wasn", "couldn", "et", "al", "eg", "ie", "etc", "pp",
+    "vs", "said", "says", "http", "https", "www", "com", "ba", "ii", "iii", "iv",
+}  # fmt: skip
+
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 # Characters of names that cannot be seen; joiners only where there is nothing to join.
 _INVISIBLE = re.compile(

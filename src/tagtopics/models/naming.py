@@ -20,15 +20,10 @@ from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tags import bare_name
-from tagtopics.corpus.text import fold_case, stop_words, word_pattern
+from tagtopics.corpus.text import DEBRIS, fold_case, stop_words, word_pattern
 from tagtopics.jit.top import largest
 
 _TERMS = 3  # words or phrases of a name
-# Parts of contractions, citations, addresses and numerals: names leave them out, unless nothing else is left.
-DEBRIS = {
-    "ll", "ve", "re", "don", "doesn", "didn", "isn", "wasn", "couldn", "et", "al", "eg", "ie", "etc", "pp",
-    "vs", "said", "says", "http", "https", "www", "com", "ba", "ii", "iii", "iv",
-}  # fmt: skip
 _CANDIDATES = 12  # first words of a topic that may form phrases
 
 # Phrases are looked for in 20 documents of each topic, in about 1,000 of all topics together, and in the

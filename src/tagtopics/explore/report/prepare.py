@@ -11,12 +11,12 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
+from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
 from tagtopics.explore.report.timeline import periods_of, time_of
 from tagtopics.jit.top import largest_of_rows
-from tagtopics.models.naming import DEBRIS
 
 MOST_WORDS = 40_000  # in the index; the rarest beyond that are left out
 TOPIC_WORDS = 60  # in the index; a topic page shows the first 30
