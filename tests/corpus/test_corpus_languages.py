@@ -1,4 +1,4 @@
-"""Stop words, guesses of languages, named tokenizers and lemmas."""
+"""Stop words, guesses of languages, named tokenizers."""
 
 from __future__ import annotations
 
@@ -103,41 +103,16 @@ def test_own_tokenizers_are_stored_by_name(monkeypatch: pytest.MonkeyPatch, tmp_
         tt.register_tokenizer("chinese", str.split)
 
 
-def test_lemmas() -> None:
-    recipe = TextRecipe(lemmas="german", stop_words="german")
-    text = "Die Häuser und ein Haus; die Katzen"
-    corpus = read_corpus([text], recipe=recipe)
-    assert dict(zip(corpus.vocabulary, corpus.counts.toarray()[0], strict=True)) == {"haus": 2, "katze": 1}
-    found, spans = SpanFinder(corpus.vocabulary, recipe).find(text)
-    assert [(found[a:b], corpus.vocabulary[w]) for a, b, w in spans] == [
-        ("Häuser", "haus"),
-        ("Haus", "haus"),
-        ("Katzen", "katze"),
-    ]
-    with pytest.raises(InputError, match="there are no lemmas for thai"):
-        read_corpus(["x"], recipe=TextRecipe(lemmas="thai"))
-
-
-@pytest.mark.parametrize("setting", [{"lemmas": "klingon"}, {"stop_words": "klingon"}])
-def test_unknown_languages_are_refused(setting: dict[str, Any]) -> None:
+def test_unknown_languages_are_refused() -> None:
     with pytest.raises(InputError, match="text recipe"):
-        TextRecipe(**setting)
+        TextRecipe(stop_words="klingon")
 
 
-@pytest.mark.parametrize(
-    ("module", "recipe", "extra"),
-    [
-        ("stopwordsiso", TextRecipe(stop_words="basque"), "languages"),
-        ("simplemma", TextRecipe(lemmas="french"), "languages"),
-    ],
-)
-def test_missing_packages_are_named(
-    module: str, recipe: TextRecipe, extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, module, None)
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "stopwordsiso", None)
     words_of_language.cache_clear()
-    with pytest.raises(MissingExtraError, match=rf"tagtopics\[{extra}\]"):
-        read_corpus(["some text"], recipe=recipe)
+    with pytest.raises(MissingExtraError, match=r"tagtopics\[languages\]"):
+        read_corpus(["some text"], recipe=TextRecipe(stop_words="basque"))
 
 
 def test_english_stop_words_are_those_of_scikit_learn() -> None:

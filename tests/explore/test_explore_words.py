@@ -93,7 +93,6 @@ def test_the_page_finds_the_words_of_a_recipe(opened: Any, name: str) -> None:
     [
         (None, "counts"),
         (tt.TextRecipe(tokenizer="chinese"), "tokenizer"),
-        (tt.TextRecipe(lemmas="german"), "lemmas"),
         (tt.TextRecipe(token_pattern=r"\w+"), None),
     ],
 )

@@ -164,9 +164,6 @@ class TextOptions:
     )
     min_length: int | None = _text("Shortest word, in characters.", "2")
     tokenizer: str | None = _text("Segment text with: chinese, japanese or thai.", "no tokenizer", "NAME")
-    lemmas: str | None = _text(
-        "Count words of this language in their dictionary form.", "as they are", "LANGUAGE"
-    )
     ngrams: int | None = _text("Also count sequences of up to N words.", "1")
     lowercase: bool | None = _text("Convert text to lower case.", "lowercase", "", "--lowercase/--keep-case")
     token_pattern: str | None = _text("Regular expression that matches one word.", "Unicode words", "REGEX")

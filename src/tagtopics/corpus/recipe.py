@@ -66,7 +66,6 @@ StopWords = Annotated[
     tuple[str, ...] | str | None,
     _rule(_is_list, "must be 'english' or another language, a tuple of words, or None"),
 ]
-Language = Annotated[str, _rule(LANGUAGES.__contains__, f"must be one of {', '.join(LANGUAGES)}")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,8 +88,6 @@ class TextRecipe:
         strip_html: remove HTML elements and entities from texts before words are found.
         tokenizer: name of a tokenizer that splits text instead of the pattern: "chinese", "japanese",
             "thai" (extras of the same names), or one of `register_tokenizer`.
-        lemmas: language, such as "german", whose words are counted in their dictionary form (extra
-            `languages`).
     """
 
     lowercase: bool = True
@@ -103,7 +100,6 @@ class TextRecipe:
     max_words: Count | None = None
     strip_html: bool = True
     tokenizer: str | None = None
-    lemmas: Language | None = None
 
     def __post_init__(self) -> None:
         _validate(vars(self))

@@ -37,9 +37,8 @@ class SpanFinder:
         folded = fold_case(text) if self._recipe.lowercase else text
         if len(folded) != len(text):
             text = folded
-        searched = folded if self._recipe.lemmas is None else text
-        kept = ((place, self._keep(searched[slice(*place)])) for place in self._places(searched))
-        tokens = [(*place, word) for place, word in kept if word is not None]
+        found = ((start, stop, folded[start:stop]) for start, stop in self._places(folded))
+        tokens = [token for token in found if self._keep(token[2])]
         # (2) The longest term of the vocabulary at each place.
         spans, i, longest = list[Span](), 0, self._recipe.ngram_range[1]
         while i < len(tokens):

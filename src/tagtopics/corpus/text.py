@@ -136,7 +136,7 @@ class TermCounter:
 
 def _is_large(texts: Sequence[str], recipe: TextRecipe) -> bool:
     """Tell whether compiled code can count texts, and is worth it."""
-    plain = recipe.token_pattern is None and recipe.tokenizer is None and recipe.lemmas is None
+    plain = recipe.token_pattern is None and recipe.tokenizer is None
     return plain and sum(map(len, texts)) >= _COMPILED_FROM
 
 
@@ -250,13 +250,11 @@ def combining_marks() -> Int64:
 def analyzer(recipe: TextRecipe) -> Callable[[str], list[str]]:
     """Return the function from one text to its terms."""
     find, keep = token_finder(recipe), token_keeper(recipe)
-    folds = recipe.lowercase and recipe.lemmas is None  # dictionaries need the capitals
     smallest, largest = recipe.ngram_range
 
     def analyze(text: str) -> list[str]:
         text = unicodedata.normalize("NFC", text)
-        tokens = map(keep, find(fold_case(text) if folds else text))
-        words = [word for word in tokens if word is not None]
+        words = list(filter(keep, find(fold_case(text) if recipe.lowercase else text)))
         if largest == 1:
             return words
         return [
@@ -268,21 +266,16 @@ def analyzer(recipe: TextRecipe) -> Callable[[str], list[str]]:
     return analyze
 
 
-def token_keeper(recipe: TextRecipe) -> Callable[[str], str | None]:
-    """Return the function from a token to the word that is counted; None if it is left out."""
+def token_keeper(recipe: TextRecipe) -> Callable[[str], bool]:
+    """Return the function that tells whether a token is counted."""
     any_kind = recipe.token_pattern is not None and recipe.tokenizer is None
     stop, shortest = stop_words(recipe), recipe.min_length
 
-    def keep(token: str) -> str | None:
+    def keep(token: str) -> bool:
         has_letter = any_kind or token.isalpha() or any(map(str.isalpha, token))
-        return token if has_letter and len(token) >= shortest and token not in stop else None
+        return has_letter and len(token) >= shortest and token not in stop
 
-    if recipe.lemmas is None:
-        return keep
-    from tagtopics.corpus.tokenizers import lemmatizer
-
-    fold, lemma = fold_case if recipe.lowercase else str, lemmatizer(recipe.lemmas)
-    return lambda token: None if keep(fold(token)) is None else keep(fold(lemma(token)))
+    return keep
 
 
 def token_finder(recipe: TextRecipe) -> Callable[[str], Iterable[str]]:

@@ -1,4 +1,4 @@
-"""Named tokenizers and lemmas: a recipe stores the name, so new texts are treated like those of the fit."""
+"""Named tokenizers: a recipe stores the name, so new texts are treated like those of the fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from importlib import import_module
 from typing import Any
 
 from tagtopics.corpus.core import Tokenizer
-from tagtopics.corpus.recipe import LANGUAGES
 from tagtopics.errors import InputError, MissingExtraError
 from tagtopics.files import code_folder
 
@@ -46,23 +45,6 @@ def find_tokenizer(name: str) -> Tokenizer:
             f"no tokenizer {name[:40]!r}; choose from {known}, or name your own with register_tokenizer"
         )
     return _registered[name]
-
-
-def lemmatizer(language: str) -> Callable[[str], str]:
-    """Return the function from a word of a language to its dictionary form."""
-    try:
-        import simplemma
-    except ImportError:
-        raise MissingExtraError("lemmas", "languages") from None
-    code = LANGUAGES[language]
-    if code not in simplemma.strategies.dictionaries.dictionary_factory.SUPPORTED_LANGUAGES:
-        raise InputError(f"text recipe: there are no lemmas for {language}")
-
-    @lru_cache(maxsize=1 << 18)
-    def lemma(word: str) -> str:
-        return str(simplemma.lemmatize(word, lang=code))
-
-    return lemma
 
 
 def _chinese() -> Tokenizer:

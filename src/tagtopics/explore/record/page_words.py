@@ -40,8 +40,6 @@ def page_obstacle(recipe: TextRecipe | None) -> str | None:
         return "counts"
     if recipe.tokenizer is not None:
         return "tokenizer"
-    if recipe.lemmas is not None:
-        return "lemmas"
     if recipe.token_pattern is not None and page_pattern(recipe.token_pattern) is None:
         return "pattern"
     return None
