@@ -18,6 +18,8 @@ import scipy.sparse as sp
 from cli_running import ROWS, fit_small, run, write_rows
 from safetensors.numpy import load_file, save_file
 
+import tagtopics as tt
+
 Arguments = list[object]
 Case = Callable[[Path], Arguments]
 GOOD = b'{"text": "bread and butter", "tags": ["food"]}\n'
@@ -208,8 +210,6 @@ CASES: dict[str, tuple[Case, str]] = {
     "text is a number": (file("a.jsonl", line({"text": 3})), "line 2"),
     "tags are a dictionary": (file("a.jsonl", line({"text": "x", "tags": {"a": 1}})), "line 2"),
     "tags are nested": (file("a.jsonl", line({"text": "x", "tags": [["a"], "b"]})), "line 2"),
-    "negative count": (file("a.jsonl", b'{"words": {"bread": -1}}\n'), "line 1"),
-    "fractional count": (file("a.jsonl", b'{"words": {"bread": 0.5}}\n'), "line 1"),
     # tables
     "no such text column": (good("--text", "abstract"), "'abstract'"),
     "no such tag column": (good("--tags", "authors"), "'authors'"),
@@ -370,8 +370,8 @@ def test_bad_standard_input(stdin: bytes, expected: str, models: Path) -> None:
 
 
 def test_text_for_a_model_of_counts(tmp_path: Path) -> None:
-    counts = tmp_path / "counts.jsonl"
-    counts.write_text('{"words": {"bread": 2, "wine": 1}}\n{"words": {"wine": 2}}\n')
+    corpus = tt.read_corpus(np.array([[2, 1], [0, 2]]), vocabulary=["bread", "wine"])
+    counts = tt.write_matrix_folder(corpus, tmp_path / "counts")
     assert run("fit", counts, "--topics", 2, "--iterations", 2, "--out", tmp_path / "m.tt").code == 0
     question = tmp_path / "text.jsonl"
     question.write_text('{"text": "bread and wine"}\n')

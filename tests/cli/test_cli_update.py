@@ -175,8 +175,8 @@ def test_standard_input(folder: Path) -> None:
 
 def test_matrix_folders(tmp_path: Path) -> None:
     """Counts without a recipe: every word of the new documents counts."""
-    rows = [{"words": {"bread": 2, "wine": 1}, "tags": ["a"]}, {"words": {"wine": 2}, "tags": ["b"]}]
-    source = write_rows(tmp_path / "old.jsonl", rows)
+    old = tt.read_corpus(np.array([[2, 1], [0, 2]]), tags=[["a"], ["b"]], vocabulary=["bread", "wine"])
+    source = tt.write_matrix_folder(old, tmp_path / "old")
     assert run("fit", source, "--topics", 2, "--iterations", 2, "--out", tmp_path / "m.tt").code == 0
     more = tt.read_corpus(
         np.array([[3, 1], [0, 2]]), tags=[["c"], ["a"]], vocabulary=["wine", "beer"], id=["x", "y"]

@@ -18,11 +18,12 @@ rows = st.lists(st.tuples(bags, st.sets(st.sampled_from("xyz"), min_size=1)), mi
 
 
 def corpus_of(documents: list[tuple[dict[str, int], set[str]]], prefix: str) -> tt.Corpus:
+    words = sorted({word for bag, _ in documents for word in bag})
     return tt.read_corpus(
-        [
-            {"id": f"{prefix}{d}", "words": bag, "tags": sorted(tags)}
-            for d, (bag, tags) in enumerate(documents)
-        ]
+        np.array([[bag.get(word, 0) for word in words] for bag, _ in documents]),
+        vocabulary=words,
+        tags=[sorted(tags) for _, tags in documents],
+        id=[f"{prefix}{d}" for d in range(len(documents))],
     )
 
 

@@ -113,20 +113,6 @@ def test_named_columns_kinds_and_joined_text() -> None:
     assert plain.tag_names == ("Doe", "J", "J; Roe", "R")
 
 
-def test_counted_words() -> None:
-    rows = [{"words": {"b": 2, "a": 1}}, {"words": {"a": 3, "c": 0}}]
-    corpus = read_corpus(rows)
-    assert corpus.vocabulary == ("a", "b", "c")
-    assert corpus.counts.toarray().tolist() == [[1, 2, 0], [3, 0, 0]]
-    assert corpus.texts is None
-    assert corpus.recipe is None
-    for bad in (-1, 1.5, True, "2", 2**31):
-        with pytest.raises(InputError, match=r"list, row 0: the count of 'a' is .*; counts are 0, 1, 2"):
-            read_corpus([{"words": {"a": bad}}])
-    with pytest.raises(InputError, match="list, row 1: words must be words with counts, as before, not str"):
-        read_corpus([{"words": {"a": 1}}, {"words": "a"}])
-
-
 def test_split_column() -> None:
     assert read_corpus([{"text": "cat", "split": "train"}, {"text": "dog", "split": "test"}]).split == (
         "train",
@@ -147,16 +133,6 @@ def test_known_vocabulary_and_tags() -> None:
     )
     assert [str(warning.message) for warning in caught] == [expected]
     assert caught[0].filename == __file__
-
-
-def test_known_vocabulary_of_counts() -> None:
-    rows = [{"words": {"mice": 2, "cats": 3}, "tags": ["a"]}]
-    with pytest.warns(CorpusWarning, match="3 tokens of words outside the vocabulary left out"):
-        corpus = read_corpus(rows, vocabulary=["dogs", "mice"], tag_names=["b", "a"])
-    assert corpus.counts.toarray().tolist() == [[0, 2]]
-    assert corpus.tags.toarray().tolist() == [[0, 1]]
-    with pytest.raises(InputError, match="given twice"):
-        read_corpus(rows, vocabulary=["dogs", "dogs"])
 
 
 def test_every_odd_thing_is_noticed_in_one_warning() -> None:

@@ -240,12 +240,11 @@ class ReadOptions(FileOptions):
 class Documents:
     """What a reader found in a source, before words and tags get the columns of a corpus.
 
-    The words come as `texts` (with `counts` and `bags` None), as `bags`, or as `counts`.
+    The words come as `counts`, else as `texts`.
     """
 
     source: str  # names the source in errors
     texts: Sequence[str] | None = None
-    bags: Sequence[Mapping[str, Any]] | None = None  # the words of each document with their counts
     counts: Any = None  # documents x words, any matrix that `canonical_counts` takes
     vocabulary: Sequence[str] | None = None  # of the columns of `counts`; None if they have no names
     tags: Any = None  # a list of tags for each document, or a documents x tags matrix; None for no tags
@@ -261,12 +260,6 @@ class Documents:
     columns: Columns | None = None  # of a table
     visual: Any = None  # the `VisualVocabulary` that made `counts`
     notices: Sequence[str] = ()  # for `Corpus.notices`; those that are `Unusual` become warnings
-    where: Where = document_number  # names a row in errors
-
-    @property
-    def are_texts(self) -> bool:
-        """Whether the words are still to be counted in `texts`."""
-        return self.counts is None and self.bags is None
 
     def with_notices(self, lines: Sequence[str]) -> Documents:
         """Return the documents with more notices before those there are."""

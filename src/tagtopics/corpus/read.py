@@ -19,7 +19,6 @@ from tagtopics._typing import CSR, Int64
 from tagtopics.corpus.align import align_columns
 from tagtopics.corpus.cells import name_of, noted_tags, read_metadata
 from tagtopics.corpus.core import (
-    INT32_MAX,
     PER_DOCUMENT,
     Corpus,
     Documents,
@@ -60,8 +59,7 @@ def read_corpus(
             counts, documents x words.
         on_stage: called with the name of each stage when it begins: "Reading", then "Counting words".
         options: keyword arguments, all optional, as follows.
-        text: the column of the text, or several to be joined. Objects `{word: count}` in the column are
-            read as counts.
+        text: the column of the text, or several to be joined.
         tags: the column of the tags; several columns give tags of several kinds, `author:Jane Doe`. For
             counts: a documents x tags matrix, lists of tags, or a file with one line of tags per document.
         id: the column of the documents' names.
@@ -98,7 +96,7 @@ def read_corpus(
         source = _path_of(source)
     read = _read_path if isinstance(source, str | Path) else _read_memory
     documents = read(source, given)
-    if documents.are_texts and given.vocabulary is None:
+    if documents.counts is None and given.vocabulary is None:
         documents = documents.with_notices(language_notices(documents.texts or (), given.recipe))
     begin("Counting words")
     corpus = _with_notices(documents, *assemble(documents, given), given)
@@ -116,11 +114,9 @@ def assemble(
     if `options` names the vocabulary, which `counter` then counts, and the tags.
     """
     used, rare = documents.recipe, list[str]()
-    if documents.are_texts:
+    if documents.counts is None:
         counts, vocabulary, n_unknown, used, rare = _count_texts(documents, options, counter)
     else:
-        if documents.bags is not None:
-            documents = count_bags(documents)
         counts, vocabulary, n_unknown = _place(
             canonical_counts(documents.counts, documents.source),
             documents.vocabulary,
@@ -165,31 +161,6 @@ def _count_texts(
     counts, n_unknown = counter.count(texts)
     recipe = replace(options.recipe, min_df=1) if options.recipe.min_df is None else options.recipe
     return counts, tuple(options.vocabulary), n_unknown, recipe, []
-
-
-def count_bags(documents: Documents) -> Documents:
-    """Return documents that came as words with counts with a matrix of counts; the words are sorted."""
-    bags = documents.bags or ()
-    vocabulary = tuple(sorted({word for bag in bags for word in bag}))
-    column = {word: w for w, word in enumerate(vocabulary)}
-    indices, values, indptr = [], [], [0]
-    for row, bag in enumerate(bags):
-        for word, n in bag.items():
-            if n is None:
-                continue
-            whole = isinstance(n, int | np.integer) or (isinstance(n, float) and n.is_integer())
-            if isinstance(n, bool) or not whole or not 0 <= n <= INT32_MAX:
-                raise InputError(
-                    f"{documents.where(row)}: the count of {word[:40]!r} is {repr(n)[:40]}; "
-                    "counts are 0, 1, 2, ..."
-                )
-            indices.append(column[word])
-            values.append(int(n))
-        indptr.append(len(indices))
-    parts = (np.array(values, dtype=np.int64), np.array(indices, dtype=np.int64), indptr)
-    return replace(
-        documents, counts=sp.csr_array(parts, shape=(len(bags), len(vocabulary))), vocabulary=vocabulary
-    )
 
 
 def _place_tags(

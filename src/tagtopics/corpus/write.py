@@ -28,6 +28,7 @@ FOLDER_FILES = (
 _MARK = b"tagtopics matrix folder"  # comment of `words.npz`; a folder without it is not overwritten
 LEVEL = 1  # of compression: 60 % of the time of level 4, whose files are 11 % smaller
 _UNWRITABLE = frozenset("\n\r\0\ufeff")
+_FIELDS = {"text": "texts", "label": "labels", "split": "split", **METADATA}  # of a line, and of a corpus
 
 
 def write_matrix_folder(corpus: Corpus, path: str | Path) -> Path:
@@ -53,18 +54,19 @@ def write_matrix_folder(corpus: Corpus, path: str | Path) -> Path:
 def write_jsonl(corpus: Corpus, path: str | Path, *, overwrite: bool = False) -> Path:
     """Write a corpus as JSON lines, compressed if the name ends in `.gz`.
 
-    A line has `id`, `text` (or `words` with their counts, if there are no texts), `tags`, and `label`,
-    `split`, `title`, `date` and `url` if the corpus has them. Links and the order of columns are
-    lost; a matrix folder keeps them.
+    A line has `id`, `text`, `tags`, and `label`, `split`, `title`, `date` and `url` if the corpus has them.
+    Links and the order of columns are lost; a matrix folder keeps them, and counts without texts.
 
     Args:
-        corpus: the corpus.
+        corpus: the corpus, with texts.
         path: the file to write.
         overwrite: replace an existing file; without, it is an `InputError`.
 
     Returns:
         The file.
     """
+    if corpus.texts is None:
+        raise InputError("write_jsonl: the corpus has no texts; use write_matrix_folder")
     target = check_target(_resolved(path), "file", None, overwrite=overwrite, option="path")
     with atomic_file(target) as fresh:
         _write_lines(fresh, (json.dumps(row) for row in _rows(corpus)), packed=target.suffix == ".gz")
@@ -143,20 +145,11 @@ def write_parts(corpus: Corpus, folder: Path) -> None:
 
 
 def _rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
+    fields = {what: getattr(corpus, field) for what, field in _FIELDS.items()}
+    known = {what: values for what, values in fields.items() if values is not None}
     for d, name in enumerate(corpus.ids):
-        row: dict[str, Any] = {"id": name}
-        if corpus.texts is not None:
-            row["text"] = corpus.texts[d]
-        else:
-            entries = slice(*corpus.counts.indptr[d : d + 2])
-            words, counts = corpus.counts.indices[entries], corpus.counts.data[entries].tolist()
-            row["words"] = {corpus.vocabulary[w]: n for w, n in zip(words, counts, strict=True)}
-        row["tags"] = corpus.tags_of(d)
-        for what, field in {"label": "labels", "split": "split", **METADATA}.items():
-            values = getattr(corpus, field)
-            if values is not None:
-                row[what] = values[d]
-        yield row
+        of_doc = {what: values[d] for what, values in known.items()}
+        yield {"id": name, "text": of_doc.pop("text"), "tags": corpus.tags_of(d), **of_doc}
 
 
 def write_names(names: Sequence[str], path: Path) -> None:

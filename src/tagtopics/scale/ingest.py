@@ -107,10 +107,8 @@ class _Stream:
         options, notices = self._chosen(layout, counts)
         counter = TermCounter(options.vocabulary or (), options.recipe)
         tag_docs = np.zeros(len(options.tag_names or ()), dtype=np.int64)
-        findings, n_docs = Findings(), 0
-        recipe = None if layout.counted else options.recipe
-        columns = layout.columns
-        with make(options.vocabulary, options.tag_names, recipe=recipe, columns=columns) as writer:
+        findings, n_docs, columns = Findings(), 0, layout.columns
+        with make(options.vocabulary, options.tag_names, recipe=options.recipe, columns=columns) as writer:
             for table in self._parts(layout, WRITING):
                 part, found = assemble(layout.documents(table), options, counter)
                 writer.add(part.counts, part.tags, part.ids, metadata_of(part))
@@ -157,12 +155,11 @@ class _Stream:
         vocabulary, recipe = options.vocabulary, options.recipe
         if vocabulary is None:
             vocabulary = counts.words.names()
-            if not layout.counted:
-                found = counts.words.counts(vocabulary)
-                recipe, rare = with_min_df(recipe, *found, counts.n_docs)
-                kept = choose_words(*found, counts.n_docs, recipe)
-                vocabulary = [vocabulary[w] for w in kept.tolist()]
-                notices += rare
+            found = counts.words.counts(vocabulary)
+            recipe, rare = with_min_df(recipe, *found, counts.n_docs)
+            kept = choose_words(*found, counts.n_docs, recipe)
+            vocabulary = [vocabulary[w] for w in kept.tolist()]
+            notices += rare
         if not len(vocabulary):
             raise InputError(f"{self.path}: no words")
         tag_names = counts.tags.names() if options.tag_names is None else options.tag_names
@@ -195,13 +192,11 @@ class _Candidates:
         """Count the words and tags of some documents."""
         self.n_docs += n_docs
         if self._options.vocabulary is None:
-            if documents.texts is None:
-                self.words.add([list(bag) for bag in documents.bags or ()])
-            else:
-                if self.notices is None:
-                    self.notices = language_notices(documents.texts, self._options.recipe)
-                counts, words = count_all(documents.texts, self._options.recipe)
-                self.words.add_counts(words, *frequencies(counts))
+            texts = documents.texts or ()
+            if self.notices is None:
+                self.notices = language_notices(texts, self._options.recipe)
+            counts, words = count_all(texts, self._options.recipe)
+            self.words.add_counts(words, *frequencies(counts))
         if self._options.tag_names is None and documents.tags is not None:
             self.tags.add(documents.tags)
 

@@ -1,15 +1,14 @@
 """Tables of documents: files, data frames, dictionaries.
 
-Some things cannot be seen in one cell: what separates tags, whether text is counted words. `TableLayout`
-decides them for all parts of a table, so that a table in parts gives the same documents as the table in one
-piece.
+What separates tags cannot be seen in one cell. `TableLayout` decides it for all parts of a table, so that a
+table in parts gives the same documents as the table in one piece.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -141,7 +140,6 @@ class TableLayout:
     Attributes:
         names: of all columns found so far.
         columns: those that are used, for later tables.
-        counted: whether the text is words with counts.
     """
 
     def __init__(self, options: ReadOptions) -> None:
@@ -161,11 +159,10 @@ class TableLayout:
         self._file_notices: Sequence[str] | None = None
         self.names: dict[str, None] = {}
         self.columns = Columns()
-        self.counted = False
 
     def wanted(self) -> frozenset[str]:
         """Return the names of the columns to read."""
-        usual = ("text", "words", "tags", "split", *chain.from_iterable(_DEFAULTS.values()))
+        usual = ("text", "tags", "split", *chain.from_iterable(_DEFAULTS.values()))
         named = (
             _listed(getattr(given, what))
             for given in (self._options, self._earlier)
@@ -197,8 +194,6 @@ class TableLayout:
             default = next((name for name in usual if what not in METADATA or name not in used), None)
             found[what] = self._named_column(what) or default
         self.columns = Columns(**found)
-        cells = table.columns.get(text[0], ()) if len(text) == 1 else ()
-        self.counted = self.counted or any(isinstance(cell, Mapping) for cell in cells)
         return before != self._meaning()
 
     def check(self, source: str, *, only_text: bool = False) -> None:
@@ -225,13 +220,11 @@ class TableLayout:
         is_split = len(split) and all(part in ("train", "test") for part in split)
         return Documents(
             source=table.source,
-            texts=None if self.counted else self._read_texts(table),
-            bags=_bags(table, _listed(columns.text)[0]) if self.counted else None,
+            texts=self._read_texts(table),
             tags=self._read_tags(table),
             ids=[name or str(table.first_row + row) for row, name in enumerate(ids)],
             labels=_names(table, columns.label, "label"),
             split=list(split) if is_split else None,
-            where=replace(table, columns={}).where,  # the cells are not needed any more
             columns=columns,
             notices=[*by_default, *left_out],
             **metadata,  # type: ignore[arg-type]
@@ -259,7 +252,7 @@ class TableLayout:
 
     def _meaning(self) -> tuple[Any, ...]:
         """Return what the documents of earlier parts depend on."""
-        return self.columns.text, self.counted, {name: style.meaning for name, style in self._styles.items()}
+        return self.columns.text, {name: style.meaning for name, style in self._styles.items()}
 
     def _any_there(self, names: Any) -> bool:
         return any(name in self.names for name in _listed(names))
@@ -273,8 +266,6 @@ class TableLayout:
         named, earlier = _listed(self._options.text), _listed(self._earlier.text)
         if named or self._any_there(earlier):
             return named or earlier
-        if "words" in self.names and "text" not in self.names:
-            return ("words",)
         return ("text",) if "text" in self.names else earlier or ("text",)
 
     def _tags_column(self) -> str | tuple[str, ...] | None:
@@ -330,18 +321,6 @@ def texts_of(cells: Sequence[Any], where: Where, what: str) -> list[str]:
         else:
             raise InputError(f"{where(row)}: {what} must be a string, not {type(cell).__name__}")
     return texts
-
-
-def _bags(table: Table, what: str) -> list[Mapping[str, Any]]:
-    bags: list[Mapping[str, Any]] = []
-    for row, cell in enumerate(table.cells(what)):
-        if not (isinstance(cell, Mapping) or is_missing(cell)):
-            raise InputError(
-                f"{table.where(row)}: {what} must be words with counts, as before, not {type(cell).__name__}"
-            )
-        words = cell.items() if isinstance(cell, Mapping) else ()
-        bags.append({clean_text(str(word)): n for word, n in words})
-    return bags
 
 
 def _names(table: Table, column: str | None, what: str) -> list[str | None] | None:
