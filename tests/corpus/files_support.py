@@ -163,24 +163,6 @@ def _lines(name: str, rows: Callable[[], list[Any]]) -> Callable[[Path], Path]:
     return write
 
 
-def csl() -> list[Any]:
-    """Return the documents as CSL-JSON."""
-    return [
-        {
-            "id": row["id"],
-            "type": "article-journal",
-            "title": row["title"],
-            "abstract": row["abstract"],
-            "author": [dict(zip(("given", "family"), name.split(), strict=True)) for name in row["author"]],
-            "keyword": ", ".join(row["keyword"]),
-            "container-title": row["venue"],
-            "issued": {"date-parts": [[int(part) for part in row["date"].split("-")]]},
-            "URL": row["url"],
-        }
-        for row in ROWS
-    ]
-
-
 def openalex() -> list[Any]:
     """Return the documents as OpenAlex answers them."""
     found = []
@@ -494,7 +476,6 @@ KINDS: dict[str, Kind] = {
     "BibTeX of bibtexparser": Kind(_bibtexparser),
     "BibTeX with LaTeX": Kind(_latex, titles=("Bread in the Oven", *TITLES[1:])),
     "RIS of rispy": Kind(_rispy, suffix=".ris"),
-    "CSL-JSON": Kind(_json("a.json", rows=csl)),
     "OpenAlex": Kind(_json("a.json", lambda rows: {"meta": {}, "results": rows}, openalex)),
     "OpenAlex, JSON lines": Kind(_lines("a.jsonl", openalex), {"format": "openalex"}),
     "MARC 21 of pymarc": Kind(_marc, suffix=".mrc"),

@@ -1,4 +1,4 @@
-"""Files of one JSON value: arrays of objects, CSL-JSON, and answers of OpenAlex.
+"""Files of one JSON value: arrays of objects, and answers of OpenAlex.
 
 Works of OpenAlex also come as JSON lines.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ from tagtopics.readers.bibliography import (
     Record,
     first_text,
     keywords_of,
-    people,
     person_name,
     table_of_records,
     text_or_none,
@@ -42,8 +41,9 @@ def json_kind(path: Path) -> str:
     except InputError:
         return "json" if first.startswith("[") else "jsonl"
     rows = _rows_of(value)
-    plain = "jsonl" if isinstance(value, Mapping) and not second else "json"
-    return export_kind(value) or (_kind_of_row(rows[0]) if rows else plain)
+    if rows:
+        return export_kind(value) or ("openalex" if _is_openalex(rows[0]) else "json")
+    return export_kind(value) or ("jsonl" if isinstance(value, Mapping) and not second else "json")
 
 
 def read_json_table(path: Path, options: FileOptions) -> Table:
@@ -57,12 +57,12 @@ def read_json_table(path: Path, options: FileOptions) -> Table:
     return table_of_rows(rows, names, str(path))
 
 
-def read_works(make: Callable[[Mapping[str, Any]], Record], path: Path, options: FileOptions) -> Table:
-    """Read works: an answer of an API, an array of works, or one work per line; `make` is one of `WORKS`."""
+def read_openalex(path: Path, options: FileOptions) -> Table:
+    """Read works of OpenAlex: an answer of its API, an array of works, or one work per line."""
     rows = _rows_of(_parsed(path))
     if rows is None or not all(isinstance(row, Mapping) for row in rows):
         raise InputError(f"{path}: expected a list of works, each an object")
-    return table_of_records(str(path), [make(row) for row in rows])
+    return table_of_records(str(path), [_openalex_record(row) for row in rows])
 
 
 def _parsed(path: Path) -> Any:
@@ -91,60 +91,18 @@ def _rows_of(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         found = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), None)
-        return [value] if found is None and _kind_of_row(value) != "json" else found
+        return [value] if found is None and _is_openalex(value) else found
     return None
 
 
-def _kind_of_row(row: Any) -> str:
-    if not isinstance(row, Mapping):
-        return "json"
-    if str(row.get("id", "")).startswith("https://openalex.org/"):
-        return "openalex"
-    authors = row.get("author") if isinstance(row.get("author"), list) else ()
-    cited = isinstance(row.get("issued"), Mapping) or any(
-        isinstance(author, Mapping) and "family" in author for author in authors or ()
-    )
-    return "csl" if "type" in row and "title" in row and cited else "json"
-
-
-def _given_family(value: Any) -> str:
-    if not isinstance(value, Mapping):
-        return ""
-    if value.get("literal") or value.get("name"):
-        return str(value.get("literal") or value.get("name"))
-    parts = (value.get(name) for name in ("given", "non-dropping-particle", "family", "suffix"))
-    return " ".join(str(part) for part in parts if part)
-
-
-def _date_parts(value: Any) -> str | None:
-    """Return the date of CSL, `{"date-parts": [[2020, 5, 3]]}`."""
-    if not isinstance(value, Mapping):
-        return text_or_none(value)
-    parts = value.get("date-parts")
-    if isinstance(parts, list) and parts and isinstance(parts[0], list) and parts[0]:
-        return "-".join(str(part) for part in parts[0][:3] if part is not None) or None
-    return text_or_none(value.get("raw") or value.get("literal") or value.get("date-time"))
+def _is_openalex(row: Any) -> bool:
+    return isinstance(row, Mapping) and str(row.get("id", "")).startswith("https://openalex.org/")
 
 
 def _plain(value: Any) -> str | None:
     """Return text without the JATS or HTML elements that abstracts contain."""
     text = value[0] if isinstance(value, list) and value else value
     return text_or_none(html.unescape(_MARKUP.sub(" ", text))) if isinstance(text, str) else None
-
-
-def _csl_record(row: Mapping[str, Any]) -> Record:
-    authors = row.get("author")
-    return Record(
-        id=first_text(row, "id", "citation-key"),
-        title=_plain(row.get("title")),
-        abstract=_plain(row.get("abstract")),
-        author=people(map(_given_family, authors)) if isinstance(authors, list) else [],
-        keyword=keywords_of(row.get("keyword") or row.get("keywords")),
-        venue=first_text(row, "container-title", "publisher", read=_plain),
-        date=_date_parts(row.get("issued")),
-        url=first_text(row, "URL", "DOI"),
-        type=first_text(row, "type"),
-    )
 
 
 def _openalex_record(row: Mapping[str, Any]) -> Record:
@@ -179,10 +137,3 @@ def _inverted(index: Any) -> str | None:
     lists = [(word, places) for word, places in found if isinstance(places, list)]
     words = [(place, word) for word, places in lists for place in places if isinstance(place, int)]
     return text_or_none(" ".join(word for _, word in sorted(words)))
-
-
-WORKS: Mapping[str, Callable[[Mapping[str, Any]], Record]] = {
-    "csl": _csl_record,  # as citation managers export it
-    "openalex": _openalex_record,
-}
-"""The formats of bibliographies in JSON, and what makes a record of one of their objects."""
