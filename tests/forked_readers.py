@@ -32,7 +32,6 @@ _READERS = (
     "pypdf",
     "rdflib.plugins.parsers.rdfxml",
     "rdflib.plugins.parsers.notation3",
-    "rdflib.plugins.parsers.jsonld",
 )
 
 

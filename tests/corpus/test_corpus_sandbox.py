@@ -281,38 +281,6 @@ def test_a_packed_vocabulary_does_not_expand_without_limit(
         read_thesaurus(tmp_path / "a.ttl.gz")
 
 
-def _contexts(address: str) -> list[Any]:
-    """Return contexts of JSON-LD that refer to an address."""
-    inner = {"p": {"@id": "http://e/p", "@context": address}}
-    return [
-        address, [address], [[address]], [{}, [[{}], [[address]]]], {"@version": 1.1, "@import": address},
-        [[{"@version": 1.1, "@import": address}]], inner, [[inner]], {"@context": [address]},
-    ]  # fmt: skip
-
-
-@forked
-@pytest.mark.parametrize("scheme", ["http", "file", "relative"])
-def test_a_context_that_would_be_fetched_is_refused(tmp_path: Path, scheme: str) -> None:
-    pytest.importorskip("rdflib")
-    other = tmp_path / "other.json"
-    other.write_text('{"@context": {"name": "http://www.w3.org/2004/02/skos/core#prefLabel"}}')
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        listening.setblocking(False)
-        http = f"http://127.0.0.1:{listening.getsockname()[1]}/c"
-        address = {"http": http, "file": other.as_uri(), "relative": "other.json"}[scheme]
-        concept = {"@id": "http://e/a", "name": "secret", "http://e/p": {}, "p": {}}
-        documents: list[Any] = [{"@context": context, **concept} for context in _contexts(address)]
-        documents += [{"@graph": [{"@context": [[address]], **concept}]}, [[{"@context": [[address]]}]]]
-        contents = [json.dumps(document) for document in documents]
-        contents.append(f'{{"@context": [["{address}"]], "@context": {{}}, "name": "secret"}}')
-        for content in contents:
-            (tmp_path / "a.jsonld").write_text(content)
-            with pytest.raises(InputError, match=r"a\.jsonld: its @(context|import) .* is in another file"):
-                read_thesaurus(tmp_path / "a.jsonld")
-        with pytest.raises(BlockingIOError):
-            listening.accept()
-
-
 ELSEWHERE = {
     "doctype.rdf": "<!DOCTYPE r SYSTEM '{0}'>" + RDF % "bread",
     "entity.rdf": "<!DOCTYPE r [<!ENTITY a SYSTEM '{0}'>]>" + RDF % "bread&a;",
@@ -325,8 +293,6 @@ ELSEWHERE = {
     "<http://e/a> <http://www.w3.org/2004/02/skos/core#prefLabel> 'bread' .",
     "imports.n3": "@prefix log: <http://www.w3.org/2000/10/swap/log#> . <{0}> log:semantics <{0}> . "
     '<http://e/a> <http://www.w3.org/2004/02/skos/core#prefLabel> "bread" .',
-    "vocabulary.jsonld": '{{"@context": {{"@vocab": "http://www.w3.org/2004/02/skos/core#", "@base": "{0}"}},'
-    ' "@id": "{0}", "prefLabel": "bread"}}',
 }
 """Vocabularies that name an address in the ways of their formats."""
 

@@ -49,7 +49,6 @@ def write_side_files(place: Path, journal: Any, documents: tt.Corpus) -> None:
     uris = {f"http://example.org/{tag.replace('; ', '_')}": name for tag, name in NAMES.items()}
     (place / "names.ttl").write_text(_turtle(uris), encoding="utf-8")
     (place / "names.rdf").write_text(_xml(uris), encoding="utf-8")
-    (place / "names.jsonld").write_text(_json_ld(uris), encoding="utf-8")
     (place / "journal.json").write_text(json.dumps(journal.to_json()), encoding="utf-8")
     (place / "changes.csv").write_text(_CHANGES, encoding="utf-8")
     (place / "findings.json").write_text(json.dumps(_FINDINGS), encoding="utf-8")
@@ -78,19 +77,6 @@ def _xml(uris: dict[str, str]) -> str:
     return f'{head}\n<rdf:RDF xmlns:rdf="{_RDF}" xmlns:skos="{_SKOS}">\n{concepts}</rdf:RDF>\n'
 
 
-def _json_ld(uris: dict[str, str]) -> str:
-    graph = [
-        {
-            "@id": uri,
-            "skos:prefLabel": {"@value": name, "@language": "en"},
-            "skos:altLabel": [f"other {name}"],
-            "skos:broader": {"@id": min(uris)},
-        }
-        for uri, name in uris.items()
-    ]
-    return json.dumps({"@context": {"skos": _SKOS}, "@graph": graph}, indent=1)
-
-
 def fuzz_side_files(campaign: Any, mutate: Callable[..., bytes]) -> Callable[..., dict[str, Any]]:
     """Return a campaign that changes one of these files in each case, and uses it as the commands do."""
 
@@ -112,7 +98,7 @@ def fuzz_side_files(campaign: Any, mutate: Callable[..., bytes]) -> Callable[...
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
             name = names[int(rng.integers(0, len(names)))]
             path = place / "now" / name
-            if path.suffix in (".json", ".jsonld") and rng.random() < 0.5:
+            if path.suffix == ".json" and rng.random() < 0.5:
                 name += ", " + change_json(path, rng)
             else:
                 path.write_bytes(mutate(path.read_bytes(), rng))
@@ -160,7 +146,6 @@ def _cases(model: Any, named: tt.Corpus, corpus: tt.Corpus) -> dict[str, Case]:
         "names.tsv": lambda place: tag_names(place / "names.tsv"),
         "names.ttl": lambda place: tag_names(place / "names.ttl"),
         "names.rdf": lambda place: tag_names(place / "names.rdf"),
-        "names.jsonld": lambda place: tag_names(place / "names.jsonld"),
         "journal.json": journal,
         "changes.csv": changes,
         "findings.json": lambda place: _unused(audit_block(read_findings(place / "findings.json"))),

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 TagNamesOption = Annotated[
     str | None,
-    option("Names of tags to look for in texts: a table of tag and name (.tsv) or SKOS (.rdf .ttl .jsonld).",
+    option("Names of tags to look for in texts: a table of tag and name (.tsv) or SKOS (.rdf .ttl).",
            "--tag-names", default="none", metavar="FILE", panel="Reading the input"),
 ]  # fmt: skip
 

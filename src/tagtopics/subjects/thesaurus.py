@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import warnings
 from collections import Counter
@@ -23,8 +22,7 @@ from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError, MissingExtraError, one_line
 from tagtopics.readers.sandbox import read_in_sandbox
 
-_RDF_KINDS = {".rdf": "xml", ".xml": "xml", ".owl": "xml", ".ttl": "turtle", ".n3": "n3", ".nt": "nt",
-              ".jsonld": "json-ld", ".json": "json-ld"}  # fmt: skip
+_RDF_KINDS = {".rdf": "xml", ".xml": "xml", ".owl": "xml", ".ttl": "turtle", ".n3": "n3", ".nt": "nt"}
 _TABLE_SUFFIXES = (".tsv", ".tab", ".txt", "")
 _SKOS = "http://www.w3.org/2004/02/skos/core#"
 
@@ -121,8 +119,8 @@ def read_thesaurus(path: str | Path) -> Thesaurus:
 
     Args:
         path: a table of tag, name and, if there are any, alternative names, divided by tabs (.tsv, .txt, also
-            compressed with gzip); or SKOS as RDF/XML (.rdf, .xml), Turtle (.ttl) or JSON-LD (.jsonld), for
-            which rdflib is needed (`pip install 'tagtopics[skos]'`).
+            compressed with gzip); or SKOS as RDF/XML (.rdf, .xml) or Turtle (.ttl), for which rdflib
+            is needed (`pip install 'tagtopics[skos]'`).
 
     Raises:
         InputError: if the file cannot be read; the message says where and what to do.
@@ -228,31 +226,15 @@ def _graph(path: Path, kind: str) -> Any:
     try:
         with open_bytes(path) as file:
             content = file.read()
-        if kind == "json-ld":
-            json.loads(content, object_pairs_hook=_check_inline)
         graph = rdflib.Graph()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # rdflib warns of its own deprecated parts
             graph.parse(data=content, format=kind, publicID=path.resolve().as_uri())
         return graph
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None
     except MemoryError:
         raise
     except Exception as error:  # the parsers of rdflib raise what they like
         raise InputError(f"{path}: cannot be read as {kind} ({one_line(error)[:200]})") from None
-
-
-def _check_inline(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON-LD; an `InputError` says that it refers to a context that would be fetched."""
-    for name, value in pairs:
-        contexts = value if isinstance(value, list) else [value]
-        inline = all(context is None or isinstance(context, dict) for context in contexts)
-        if name == "@import" or (name == "@context" and not inline):
-            raise InputError(
-                f"its {name} {str(value)[:60]!r} is in another file; put the context into this one"
-            )
-    return dict(pairs)
 
 
 def _pairs(graph: Any, property: str) -> list[tuple[str, Any]]:
