@@ -22,16 +22,28 @@ def documents_with(made: SyntheticCorpus, tags: tuple[int, ...]) -> np.ndarray:
     return np.asarray(made.corpus.tags.toarray()[:, list(tags)].all(axis=1))
 
 
+def tally(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """How often each (row, column) occurs."""
+    counts = np.zeros(shape, dtype=np.int64)
+    np.add.at(counts, (rows, columns), 1)
+    return counts
+
+
 def doc_topics(made: SyntheticCorpus) -> np.ndarray:
     """(D, K) true topics of the tokens of each document."""
-    slots = made.corpus.tags.indptr
-    return np.add.reduceat(made.slot_topics, slots[:-1], axis=0)
+    return tally(made.tokens.docs, made.tokens.topics, (made.corpus.n_docs, len(made.topics)))
+
+
+def slot_topics(made: SyntheticCorpus) -> np.ndarray:
+    """(S, K) true topics of the tokens of each document and tag."""
+    return tally(made.tokens.slots, made.tokens.topics, (made.corpus.tags.nnz, len(made.topics)))
 
 
 def tag_profiles(made: SyntheticCorpus) -> np.ndarray:
     """(T, K) mean over its documents of the true topics of each tag; slots without a token are left out."""
-    used = made.slot_topics.sum(axis=1) > 0
-    means = made.slot_topics[used] / made.slot_topics[used].sum(axis=1, keepdims=True)
+    found = slot_topics(made)
+    used = found.sum(axis=1) > 0
+    means = found[used] / found[used].sum(axis=1, keepdims=True)
     tags = made.corpus.tags.indices[used]
     profiles = np.zeros(made.tag_topics.shape)
     np.add.at(profiles, tags, means)
@@ -71,19 +83,10 @@ def test_the_truth_adds_up(
         seed=seed,
     )
     counts, tags = made.corpus.counts, made.corpus.tags
-    edge_docs = np.repeat(np.arange(n_docs), np.diff(counts.indptr))
-    np.testing.assert_array_equal(np.diff(made.credit_offsets), np.diff(tags.indptr)[edge_docs])
-    assert made.credit_offsets[-1] == len(made.credit)
-    np.testing.assert_array_equal(np.add.reduceat(made.credit, made.credit_offsets[:-1]), counts.data)
-    np.testing.assert_array_equal(made.edge_topics.sum(axis=1), counts.data)
-    np.testing.assert_array_equal(
-        np.add.reduceat(made.edge_topics, counts.indptr[:-1], axis=0), doc_topics(made)
-    )
-    slots = tags.indptr[np.repeat(edge_docs, np.diff(made.credit_offsets))] + np.concatenate(
-        [np.arange(n) for n in np.diff(made.credit_offsets)]
-    )
-    credit_by_slot = np.bincount(slots, weights=made.credit, minlength=tags.nnz)
-    np.testing.assert_array_equal(credit_by_slot, made.slot_topics.sum(axis=1))
+    words = tally(made.tokens.docs, made.tokens.words, counts.shape)
+    np.testing.assert_array_equal(counts.toarray(), words)
+    slot_docs = np.repeat(np.arange(n_docs), np.diff(tags.indptr))
+    np.testing.assert_array_equal(slot_docs[made.tokens.slots], made.tokens.docs)
     np.testing.assert_allclose(made.topics.sum(axis=1), 1)
     np.testing.assert_allclose(made.tag_topics.sum(axis=1), 1)
     assert np.diff(tags.indptr).min() >= 1
@@ -102,7 +105,7 @@ def test_matrices_are_canonical(made: SyntheticCorpus) -> None:
 def test_equal_seeds_give_equal_corpora() -> None:
     first, again, other = (make_tagged_corpus(n_docs=50, seed=seed) for seed in (3, 3, 4))
     assert (first.corpus.counts != again.corpus.counts).nnz == 0
-    np.testing.assert_array_equal(first.credit, again.credit)
+    np.testing.assert_array_equal(first.tokens, again.tokens)
     assert (first.corpus.counts != other.corpus.counts).nnz > 0
 
 
@@ -113,10 +116,9 @@ def test_tokens_follow_the_tags_and_the_topics(made: SyntheticCorpus) -> None:
     free = ~np.repeat(whole, np.diff(made.corpus.tags.indptr))
     tags = made.corpus.tags.indices[free]
     drawn = np.zeros_like(made.tag_topics)
-    np.add.at(drawn, tags, made.slot_topics[free])
+    np.add.at(drawn, tags, slot_topics(made)[free])
     assert np.abs(drawn / drawn.sum(axis=1, keepdims=True) - made.tag_topics).max() < 0.06
-    words = np.zeros_like(made.topics)
-    np.add.at(words.T, made.corpus.counts.indices, made.edge_topics)
+    words = tally(made.tokens.topics, made.tokens.words, made.topics.shape)
     assert np.abs(words / words.sum(axis=1, keepdims=True) - made.topics).max() < 0.05
 
 
