@@ -149,7 +149,7 @@ def test_shards_are_what_reading_gives(tmp_path: Path, name: str, options: str) 
 
 
 def test_lists(tmp_path: Path) -> None:
-    rows: Rows = [{"text": f"any words w{d}", "tags": ["x, y", d % 5]} for d in range(30)]
+    rows: Rows = [{"text": f"some words number{d}", "tags": ["x, y", d % 5]} for d in range(30)]
     rows.insert(3, {"text": None, "tags": None})
     assert "x, y" in agree(write_jsonl(rows, tmp_path / "lists.jsonl"), tmp_path / "out").tag_names
 

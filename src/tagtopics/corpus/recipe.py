@@ -8,11 +8,13 @@ a few frequent words of each.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import lru_cache
+from importlib.resources import files
 from typing import Annotated, Any, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -20,17 +22,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.errors import InputError, MissingExtraError, Unusual, one_line
 
-# The languages with stop words, and their ISO 639-1 codes.
-LANGUAGES = {
-    "afrikaans": "af", "arabic": "ar", "armenian": "hy", "basque": "eu", "bengali": "bn", "bulgarian": "bg",
-    "catalan": "ca", "chinese": "zh", "croatian": "hr", "czech": "cs", "danish": "da", "dutch": "nl",
-    "english": "en", "estonian": "et", "finnish": "fi", "french": "fr", "galician": "gl", "german": "de",
-    "greek": "el", "hebrew": "he", "hindi": "hi", "hungarian": "hu", "indonesian": "id", "irish": "ga",
-    "italian": "it", "japanese": "ja", "korean": "ko", "latin": "la", "latvian": "lv", "lithuanian": "lt",
-    "malay": "ms", "marathi": "mr", "norwegian": "no", "persian": "fa", "polish": "pl", "portuguese": "pt",
-    "romanian": "ro", "russian": "ru", "slovak": "sk", "slovenian": "sl", "spanish": "es", "swahili": "sw",
-    "swedish": "sv", "thai": "th", "turkish": "tr", "ukrainian": "uk", "urdu": "ur", "vietnamese": "vi",
-}  # fmt: skip
+LANGUAGE_TABLE: Mapping[str, Mapping[str, Any]] = tomllib.loads(
+    files("tagtopics.corpus").joinpath("languages.toml").read_text(encoding="utf-8")
+)
+LANGUAGES = {name: str(known["code"]) for name, known in LANGUAGE_TABLE.items()}
+"""The languages with stop words, and their ISO 639-1 codes."""
 
 
 def _rule(holds: Callable[[Any], bool], message: str) -> AfterValidator:
@@ -177,36 +173,10 @@ class Columns(BaseModel):
 
 # ---------------------------------------------------------------------------------------------- languages
 
-# Ten of the most frequent words of each language that the guess knows.
 _FREQUENT = {
-    "english": "the of and to in is that for with are",
-    "german": "der die und das ist nicht mit den von ein",
-    "french": "le les des est dans une pour que du et",
-    "spanish": "el los las del que una por con es y",
-    "italian": "il di che della per una sono gli nel è",
-    "portuguese": "o os que uma para com não do da em",
-    "dutch": "de het een van dat niet met voor zijn en",
-    "swedish": "och att det som är för på inte med av",
-    "danish": "og det er af til ikke som med på den",
-    "norwegian": "og det er av til ikke som med på jeg",
-    "finnish": "ja on ei että se oli mutta kun joka ovat",
-    "polish": "w i na nie się że do jest z od",
-    "czech": "je se na že v s o to jsou není",
-    "slovak": "je sa na že v s o to sú nie",
-    "hungarian": "a az és hogy nem is egy van ez meg",
-    "romanian": "și în de care este cu nu o din pentru",
-    "turkish": "ve bir bu da de için ile olarak çok gibi",
-    "croatian": "je i u na se da su za od nije",
-    "russian": "и в не на что с по это как из",
-    "ukrainian": "і в не на що з до це як та",
-    "bulgarian": "и на да се е за от не със това",
-    "greek": "και το να του της για με είναι που τη",
-    "arabic": "في من على أن إلى عن هذا التي الذي ما",
-    "persian": "و در به از که این را با است برای",
-    "hebrew": "של את על לא הוא זה עם כי היא גם",
-    "hindi": "के की है में से को का और पर यह",
-    "indonesian": "yang dan di untuk dengan tidak ini dari dalam pada",
-    "vietnamese": "và của là có cho không được trong một với",
+    name: frozenset(known["frequent"].split())
+    for name, known in LANGUAGE_TABLE.items()
+    if "frequent" in known
 }
 _SPACELESS = (
     ("japanese", re.compile(r"[\u3041-\u30ff]")),
@@ -289,8 +259,7 @@ def _shares(texts: Sequence[str]) -> tuple[dict[str, float], int]:
     words = Counter(_WORD.findall(unicodedata.normalize("NFC", _sample(texts).lower())))
     n_words = words.total()
     return {
-        name: sum(words[word] for word in set(frequent.split())) / max(n_words, 1)
-        for name, frequent in _FREQUENT.items()
+        name: sum(words[word] for word in frequent) / max(n_words, 1) for name, frequent in _FREQUENT.items()
     }, n_words
 
 
