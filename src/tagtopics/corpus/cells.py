@@ -264,14 +264,16 @@ def noted_tags(cells: Sequence[Any], separator: str | None, where: Where = docum
 # ----------------------------------------------------------------------------------------------- metadata
 
 METADATA = {"title": "titles", "date": "dates", "url": "urls"}  # and the field of `Corpus` with each
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-    "november", "december",
-)  # fmt: skip
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _ISO = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?:[T ]\d{1,2}(?::[^\n]*)?)?Z?")
 _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)")
 _NUMBERS = re.compile(r"(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})")
-_WORDS = re.compile(r"[a-z]+|\d+", re.IGNORECASE)
+# `May 2020`, `3 May 2020`, `May 3, 2020`, `Sun, 03 May 2020 12:00:00 GMT`
+_NAMED = re.compile(
+    rf"(?:[a-z]+,? )?(?:(\d{{1,2}})(?:st|nd|rd|th|\.)? )?({'|'.join(_MONTHS)})[a-z]*\.?,? "
+    r"(?:(\d{1,2})(?:st|nd|rd|th)?,? )?(\d{4})(?!\d).*",
+    re.IGNORECASE,
+)
 _LONE_YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)")
 _DOI = re.compile(r"(?:doi:\s*|(?:https?://)?(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)", re.IGNORECASE)
 _LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
@@ -303,7 +305,10 @@ def iso_date(value: Any) -> str | None:
         if found := _date(year, *rest):
             return found
     lone = _LONE_YEAR.search(text) if len(text) <= 40 and len(re.findall(r"\d+", text)) == 1 else None
-    return _day_first(text) or _named_month(text) or (lone[1] if lone else None)  # `Spring 2020`, `[c1998]`
+    if match := _NAMED.fullmatch(text):
+        month = _MONTHS.index(match[2].lower()) + 1
+        return _date(int(match[4]), month, int(match[1] or match[3] or 0))
+    return _day_first(text) or (lone[1] if lone else None)  # `Spring 2020`, `[c1998]`
 
 
 def link_of(value: Any) -> str | None:
@@ -384,20 +389,3 @@ def _day_first(text: str) -> str | None:
     if second > 12 or first == second:
         return _date(year, first, second)
     return _date(year) if first and second else None
-
-
-def _named_month(text: str) -> str | None:
-    """Read `May 2020`, `3 May 2020`, `May 3, 2020` and `Sun, 03 May 2020 12:00:00 GMT`."""
-    words = [word.lower() for word in _WORDS.findall(text)[:5]]
-    months = [
-        (at, month)
-        for at, word in enumerate(words)
-        for month, name in enumerate(_MONTHS, start=1)
-        if len(word) > 2 and name.startswith(word)
-    ]
-    years = [word for word in words if word.isdecimal() and len(word) == 4]
-    if len(months) != 1 or len(years) != 1:
-        return None
-    at, month = months[0]
-    days = [word for word in words[: at + 2] if word.isdecimal() and len(word) < 3]
-    return _date(int(years[0]), month, int(days[0]) if days else None) if len(days) < 2 else None
