@@ -107,9 +107,6 @@ def test_the_directory_of_data_comes_before_everything_with_that_name(
     rows = {row.name: row for row in list_datasets()}
     assert set(rows) == {*NAMES, "docstrings", "synthetic", "own"}
     assert rows["own"].description == ""
-    text = "# Own\n\nLetters of a\nsmall society. They are old.\n\nMore.\n"
-    (tmp_path / "data" / "own" / "README.md").write_text(text)
-    assert {row.name: row.description for row in list_datasets()}["own"] == "Letters of a small society"
     assert (rows["own"].n_docs, rows["own"].n_tags, rows["own"].n_words) == (3, 1, 2)
     assert [name for name, row in rows.items() if row.origin == "TAGTOPICS_DATA"] == [
         "cora",

@@ -9,11 +9,9 @@ from pathlib import Path
 from tagtopics.corpus import read_corpus
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.formats.matrix_folder import DAMAGE, npz_array, open_npz
-from tagtopics.corpus.text import clean_name
 from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, is_cached, read_registry
 from tagtopics.datasets.upstream import read_mat, read_mulan
 from tagtopics.errors import InputError
-from tagtopics.files import read_regular
 
 BUILT_IN = {
     "docstrings": "Docstrings of the installed numpy, scipy and scikit-learn, tagged by package and kind.",
@@ -28,7 +26,7 @@ class DatasetRow:
 
     Attributes:
         name: the name for `load_dataset`.
-        description: one line; of the user's folders, the first sentence of README.md, or empty.
+        description: one line; empty for the user's folders.
         n_docs: documents; None if unknown before it is built.
         n_tags: tags, likewise.
         n_words: words, likewise.
@@ -59,7 +57,7 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
     name = str(name_or_path)
     path = Path(os.path.expanduser(name))
     known = name in BUILT_IN or name in read_registry()
-    if _is_matrix_folder(path) or (path.exists() and not known):
+    if (path / "words.npz").is_file() or (path.exists() and not known):
         return read_corpus(path)
     if (folder := _user_folders().get(name)) is not None:
         return read_corpus(folder)
@@ -80,14 +78,18 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
 
 def list_datasets() -> list[DatasetRow]:
     """Return the data sets that `load_dataset` knows by name, and where each comes from."""
-    rows = {name: _user_row(name, folder) for name, folder in _user_folders().items()}
+    rows = {}
     for name, description in BUILT_IN.items():
         origin = "embedded" if name == "docstrings" else "generated"
-        rows.setdefault(name, DatasetRow(name, description, None, None, None, origin))
+        rows[name] = DatasetRow(name, description, None, None, None, origin)
     for name, entry in read_registry().items():
         origin = "cache" if is_cached(entry) else "download"
         sizes = (entry.expected.n_docs, entry.expected.n_tags, entry.expected.n_words)
-        rows.setdefault(name, DatasetRow(name, entry.description, *sizes, origin))
+        rows[name] = DatasetRow(name, entry.description, *sizes, origin)
+    for name, folder in _user_folders().items():
+        description = rows[name].description if name in rows else ""
+        (n_docs, n_words), (_, n_tags) = _shape(folder / "words.npz"), _shape(folder / "tags.npz")
+        rows[name] = DatasetRow(name, description, n_docs, n_tags, n_words, "TAGTOPICS_DATA")
     return sorted(rows.values(), key=lambda row: row.name)
 
 
@@ -102,34 +104,12 @@ def build_dataset(entry: DatasetEntry, folder: Path) -> Corpus:
     return replace(corpus, split=split)
 
 
-def _is_matrix_folder(path: Path) -> bool:
-    return (path / "words.npz").is_file()
-
-
 def _user_folders() -> dict[str, Path]:
     """Return the matrix folders in the directory `TAGTOPICS_DATA` by name."""
     named = os.path.expanduser(os.environ.get("TAGTOPICS_DATA", ""))
     if not named or not os.path.isdir(named):
         return {}
-    return {path.name: path for path in sorted(Path(named).iterdir()) if _is_matrix_folder(path)}
-
-
-def _user_row(name: str, folder: Path) -> DatasetRow:
-    entry = read_registry().get(name)
-    description = _described(folder) or BUILT_IN.get(name, "") if entry is None else entry.description
-    n_docs, n_words = _shape(folder / "words.npz")
-    _, n_tags = _shape(folder / "tags.npz")
-    return DatasetRow(name, description, n_docs, n_tags, n_words, "TAGTOPICS_DATA")
-
-
-def _described(folder: Path) -> str:
-    """Return the first sentence below the heading of the README.md of a folder; empty if there is none."""
-    try:
-        text = read_regular(folder / "README.md")[:2000].decode("utf-8", "replace")
-    except OSError:
-        return ""
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    return clean_name("\n".join(lines).strip().partition("\n\n")[0]).partition(". ")[0][:200]
+    return {path.name: path for path in sorted(Path(named).glob("*")) if (path / "words.npz").is_file()}
 
 
 def _shape(path: Path) -> tuple[int | None, int | None]:

@@ -11,18 +11,14 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError, one_line
 from tagtopics.files import cache_folder, digest_file
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class RemoteFile(_Record):
+class RemoteFile(BaseModel):
     """One file of a data set."""
 
     role: str  # counts, tags, vocabulary or tag_names
@@ -32,7 +28,7 @@ class RemoteFile(_Record):
     sha256: str
 
 
-class ExpectedStatistics(_Record):
+class ExpectedStatistics(BaseModel):
     """The exact statistics of a corpus built from the registered files."""
 
     n_docs: int
@@ -50,7 +46,7 @@ class ExpectedStatistics(_Record):
         return cls(**sizes, n_tokens=n_tokens, n_edges=corpus.counts.nnz, n_slots=corpus.tags.nnz)
 
 
-class DatasetEntry(_Record):
+class DatasetEntry(BaseModel):
     """One registered data set.
 
     Attributes:
@@ -76,10 +72,6 @@ class DatasetEntry(_Record):
     expected: ExpectedStatistics
     paper: Mapping[str, float]
     n_train: int | None = None
-
-    def file(self, role: str) -> RemoteFile:
-        """Return the file of a role."""
-        return next(file for file in self.files if file.role == role)
 
     def check(self, corpus: Corpus) -> None:
         """Raise an `InputError` that names the first statistic that differs."""
