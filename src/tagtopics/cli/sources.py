@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -65,10 +65,8 @@ def read_training(
 
     recipe = text_recipe(text)
     if is_path(source):
-        with _stages(output) as begin, warnings.catch_warnings():
-            warnings.simplefilter("ignore", CorpusWarning)  # the corpus has them as notices
-            settings = column_settings(columns)
-            corpus = read_corpus(source, **settings, recipe=recipe, visual=visual, on_stage=begin)
+        with _reading("Reading", output):
+            corpus = read_corpus(source, **column_settings(columns), recipe=recipe, visual=visual)
     else:
         if columns != ColumnOptions() or text != TextOptions():
             note(f"{source} is a data set: input and text options have no effect")
@@ -173,12 +171,8 @@ def load_named(name: str, output: OutputOptions) -> Corpus:
         raise InputError(f"no such file or folder: {name!r}")
     from tagtopics.datasets import load_dataset
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)  # the corpus has them as notices
-        if output.quiet or not sys.stderr.isatty():
-            return load_dataset(name)
-        with error_console().status(f"Loading {clean_line(name)}"):
-            return load_dataset(name)
+    with _reading(f"Loading {clean_line(name)}", output):
+        return load_dataset(name)
 
 
 def is_path(source: str) -> bool:
@@ -237,13 +231,12 @@ def _stop_words(value: str) -> str | tuple[str, ...] | None:
 
 
 @contextmanager
-def _stages(output: OutputOptions) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the name of a stage on a terminal, until the context ends."""
-    if output.quiet or not sys.stderr.isatty():
-        yield lambda stage: None
-        return
-    with error_console().status("Reading") as status:
-        yield status.update
+def _reading(what: str, output: OutputOptions) -> Iterator[None]:
+    """Show on a terminal what is done; warnings are ignored, since the corpus has them as notices."""
+    shown = nullcontext() if output.quiet or not sys.stderr.isatty() else error_console().status(what)
+    with shown, warnings.catch_warnings():
+        warnings.simplefilter("ignore", CorpusWarning)
+        yield
 
 
 def _note_all(corpus: Corpus) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import scipy.sparse as sp
@@ -61,18 +62,30 @@ def join_corpora(first: Corpus, second: Corpus) -> Corpus:
     words = extended(first.vocabulary, second.vocabulary)
     tags = extended(first.tag_names, second.tag_names)
     both = [in_columns(corpus, words, tags) for corpus in (first, second)]
+
+    def joined(name: str) -> tuple[str | None, ...] | None:
+        parts = [getattr(corpus, name) for corpus in both]
+        if parts == [None, None]:
+            return None
+        return tuple(chain(*(part or (None,) * c.n_docs for part, c in zip(parts, both, strict=True))))
+
+    links = None
+    if first.links is not None or second.links is not None:
+        none = [sp.csr_array((corpus.n_docs,) * 2, dtype=np.int8) for corpus in both]
+        parts = [none[i] if corpus.links is None else corpus.links for i, corpus in enumerate(both)]
+        links = sp.csr_array(sp.block_diag(parts, format="csr"))
     return Corpus(
         counts=sp.csr_array(sp.vstack([corpus.counts for corpus in both])),
         tags=sp.csr_array(sp.vstack([corpus.tags for corpus in both])),
         vocabulary=words,
         tag_names=tags,
         ids=first.ids + second.ids,
-        links=_links(first, second),
+        links=links,
         texts=None if first.texts is None or second.texts is None else (*first.texts, *second.texts),
         recipe=first.recipe,
         columns=first.columns,
         visual=first.visual,
-        **{name: _joined(first, second, name) for name in ("labels", "titles", "dates", "urls")},  # type: ignore[arg-type]
+        **{name: joined(name) for name in ("labels", "titles", "dates", "urls")},  # type: ignore[arg-type]
     )
 
 
@@ -91,21 +104,3 @@ def admit_words(corpus: Corpus, known: Sequence[str], recipe: TextRecipe) -> Cor
     kept = np.sort(np.concatenate([np.flatnonzero(is_known), admitted]))
     counts = sp.csr_array(corpus.counts[:, kept])
     return replace(corpus, counts=counts, vocabulary=tuple(corpus.vocabulary[w] for w in kept), recipe=recipe)
-
-
-def _joined(first: Corpus, second: Corpus, name: str) -> tuple[str | None, ...] | None:
-    """Return a field of two corpora, None for the documents of one that lacks it."""
-    mine, others = getattr(first, name), getattr(second, name)
-    if mine is None and others is None:
-        return None
-    return (*(mine or (None,) * first.n_docs), *(others or (None,) * second.n_docs))
-
-
-def _links(first: Corpus, second: Corpus) -> CSR | None:
-    if first.links is None and second.links is None:
-        return None
-    parts = [
-        sp.csr_array((corpus.n_docs,) * 2, dtype=np.int8) if corpus.links is None else corpus.links
-        for corpus in (first, second)
-    ]
-    return sp.csr_array(sp.block_diag(parts, format="csr"))

@@ -6,7 +6,7 @@ large for memory take the same way part by part; see `tagtopics.scale.ingest`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -43,9 +43,7 @@ from tagtopics.corpus.text import HTML_REMOVED, TermCounter, learn, plain_texts
 from tagtopics.errors import InputError, Unusual, warn
 
 
-def read_corpus(
-    source: Any, *, on_stage: Callable[[str], None] | None = None, **options: Unpack[ReadKeywords]
-) -> Corpus:
+def read_corpus(source: Any, **options: Unpack[ReadKeywords]) -> Corpus:
     """Read a corpus from a file, a folder, a table, texts, images, or a matrix of counts.
 
     If the source is a table (JSON lines, CSV, TSV, Parquet, a data frame, dictionaries), `text`, `tags`,
@@ -57,7 +55,6 @@ def read_corpus(
     Args:
         source: a path; a pandas, polars or Arrow table; a list of texts or of dictionaries; or a matrix of
             counts, documents x words.
-        on_stage: called with the name of each stage when it begins: "Reading", then "Counting words".
         options: keyword arguments, all optional, as follows.
         text: the column of the text, or several to be joined.
         tags: the column of the tags; several columns give tags of several kinds, `author:Jane Doe`. For
@@ -90,15 +87,18 @@ def read_corpus(
         InputError: if the source cannot be read; the message says where and what to do.
     """
     given = ReadOptions.of(options)
-    begin = on_stage or (lambda stage: None)
-    begin("Reading")
     if hasattr(source, "read") and not hasattr(source, "columns"):
-        source = _path_of(source)
+        name = getattr(source, "name", None)
+        if not (isinstance(name, str) and Path(name).is_file()):
+            raise InputError(
+                f"cannot read a corpus from {type(source).__name__}, which is not a file on disk; "
+                "save it to a file, or give its documents as a list"
+            )
+        source = name
     read = _read_path if isinstance(source, str | Path) else _read_memory
     documents = read(source, given)
     if documents.counts is None and given.vocabulary is None:
         documents = documents.with_notices(language_notices(documents.texts or (), given.recipe))
-    begin("Counting words")
     corpus = _with_notices(documents, *assemble(documents, given), given)
     if unusual := [line for line in corpus.notices if isinstance(line, Unusual)]:
         warn("; ".join(unusual))
@@ -195,17 +195,6 @@ def _place(
 
 
 # ------------------------------------------------------------------------------------------------ sources
-
-
-def _path_of(file: Any) -> str:
-    """Return the path of an open file."""
-    name = getattr(file, "name", None)
-    if isinstance(name, str) and Path(name).is_file():
-        return name
-    raise InputError(
-        f"cannot read a corpus from {type(file).__name__}, which is not a file on disk; "
-        "save it to a file, or give its documents as a list"
-    )
 
 
 def _read_path(source: str | Path, options: ReadOptions) -> Documents:
@@ -325,17 +314,17 @@ class Findings:
 
     def lines(self) -> list[str]:
         """Return one line for each finding, except for missing tags."""
-        lines = []
-        if self.wordless:
-            first = (self.first_wordless or "")[:60]
-            lines.append(f"kept {number_of(self.wordless, 'document')} without words; the first is {first!r}")
-        if self.unknown_words:
-            lines.append(f"{number_of(self.unknown_words, 'token')} of words outside the vocabulary left out")
-        if self.unknown_tags:
-            lines.append(f"{number_of(self.unknown_tags, 'tagging')} with unknown tags left out")
-        if self.repeated:
-            lines.append(f"{number_of(self.repeated, 'repeated tag')} within a document counted once")
-        return lines
+        documents, first = number_of(self.wordless, "document"), repr((self.first_wordless or "")[:60])
+        found = (
+            (self.wordless, f"kept {documents} without words; the first is {first}"),
+            (
+                self.unknown_words,
+                f"{number_of(self.unknown_words, 'token')} of words outside the vocabulary left out",
+            ),
+            (self.unknown_tags, f"{number_of(self.unknown_tags, 'tagging')} with unknown tags left out"),
+            (self.repeated, f"{number_of(self.repeated, 'repeated tag')} within a document counted once"),
+        )
+        return [line for n, line in found if n]
 
     def untagged_lines(self) -> list[str]:
         """Return one line if there are documents without tags."""

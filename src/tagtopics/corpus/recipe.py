@@ -38,29 +38,23 @@ def _rule(holds: Callable[[Any], bool], message: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _check_pattern(pattern: str) -> str:
-    compile_pattern(pattern)
-    return pattern
-
-
-def _is_frequency(value: int | float) -> bool:
-    return value >= 1 if isinstance(value, int) else 0 <= value <= 1
-
-
-def _is_list(words: Any) -> bool:
-    return not isinstance(words, str) or words in LANGUAGES
-
-
-Pattern = Annotated[str, AfterValidator(_check_pattern)]
+Pattern = Annotated[str, AfterValidator(lambda pattern: compile_pattern(pattern).pattern)]
 Count = Annotated[int, Field(ge=1)]
 _Length = Annotated[int, Field(ge=1, le=10)]
 Range = Annotated[tuple[_Length, _Length], _rule(lambda ends: ends[0] <= ends[1], "must ascend")]
 Frequency = Annotated[
-    int | float, _rule(_is_frequency, "must be a whole number from 1, or a share from 0.0 to 1.0")
+    int | float,
+    _rule(
+        lambda value: value >= 1 if isinstance(value, int) else 0 <= value <= 1,
+        "must be a whole number from 1, or a share from 0.0 to 1.0",
+    ),
 ]
 StopWords = Annotated[
     tuple[str, ...] | str | None,
-    _rule(_is_list, "must be 'english' or another language, a tuple of words, or None"),
+    _rule(
+        lambda words: not isinstance(words, str) or words in LANGUAGES,
+        "must be 'english' or another language, a tuple of words, or None",
+    ),
 ]
 
 

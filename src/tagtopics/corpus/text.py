@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Int64
-from tagtopics.corpus.core import INT32_MAX, Tokenizer, canonical_counts
+from tagtopics.corpus.core import INT32_MAX, canonical_counts
 from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.corpus.recipe import TextRecipe, words_of_language
 from tagtopics.errors import InputError
@@ -280,14 +280,12 @@ def token_keeper(recipe: TextRecipe) -> Callable[[str], bool]:
 
 def token_finder(recipe: TextRecipe) -> Callable[[str], Iterable[str]]:
     """Return the function from a normalised text to its tokens, before any is left out."""
-    if recipe.tokenizer is not None:
-        from tagtopics.corpus.tokenizers import find_tokenizer
+    if recipe.tokenizer is None:
+        return word_pattern(recipe).findall
+    from tagtopics.corpus.tokenizers import find_tokenizer
 
-        return _custom_reader(find_tokenizer(recipe.tokenizer))
-    return word_pattern(recipe).findall
+    tokenizer = find_tokenizer(recipe.tokenizer)
 
-
-def _custom_reader(tokenizer: Tokenizer) -> Callable[[str], list[str]]:
     def read(text: str) -> list[str]:
         tokens = list(tokenizer(text))
         for token in tokens:

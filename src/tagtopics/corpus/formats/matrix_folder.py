@@ -24,7 +24,7 @@ from tagtopics.corpus.formats.text_files import (
     name_lines,
     read_json,
 )
-from tagtopics.corpus.recipe import TextRecipe, recipe_from_json
+from tagtopics.corpus.recipe import recipe_from_json
 from tagtopics.corpus.text import clean_text
 from tagtopics.errors import InputError
 
@@ -53,7 +53,12 @@ def read_folder(folder: Path, options: ReadOptions) -> Documents:
             raise InputError(f"{where}: expected train or test, got {part[:40]!r}")
     given = {what: _lines(folder / f"{name}.txt", n_docs) for what, name in METADATA.items()}
     metadata, left_out = read_metadata({what: values for what, values in given.items() if values is not None})
-    labels = lines["labels"]
+    labels, recipe = lines["labels"], None
+    if (folder / "recipe.json").is_file():
+        try:
+            recipe = recipe_from_json(read_json(folder / "recipe.json"))
+        except InputError as error:
+            raise InputError(f"{folder / 'recipe.json'}: {error}") from None
     return Documents(
         source=str(folder),
         counts=counts,
@@ -65,7 +70,7 @@ def read_folder(folder: Path, options: ReadOptions) -> Documents:
         links=canonical_tags(load_csr(links), str(links)) if links.is_file() else None,
         texts=_texts(folder, n_docs),
         split=lines["split"],
-        recipe=_recipe(folder / "recipe.json"),
+        recipe=recipe,
         notices=left_out,
         **metadata,  # type: ignore[arg-type]
     )
@@ -154,13 +159,3 @@ def _texts(folder: Path, n_docs: int) -> tuple[str, ...] | None:
         if not isinstance(text, str):
             raise InputError(f"{table.where(row)}: text must be a string, not {type(text).__name__}")
     return tuple(map(clean_text, texts))
-
-
-def _recipe(path: Path) -> TextRecipe | None:
-    if not path.is_file():
-        return None
-    value = read_json(path)
-    try:
-        return recipe_from_json(value)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from None

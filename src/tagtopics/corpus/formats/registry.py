@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -73,13 +73,6 @@ register("parquet", Format(stream=stream_parquet, suffixes=(".parquet", ".pq")))
 register("folder", Format(documents=read_folder))
 
 
-@cache
-def load_layers() -> None:
-    """Import the layers that register formats."""
-    for name in LAYERS:
-        import_module(name)
-
-
 def is_table(name: str) -> bool:
     """Tell whether a format is one of tables."""
     return FORMATS[name].documents is None
@@ -125,7 +118,8 @@ def stream_table(
 
 def find_source(source: str | Path, format: str | None) -> tuple[Path, str]:
     """Return the path that the user named, which must exist, and the name of its format."""
-    load_layers()
+    for layer in LAYERS:
+        import_module(layer)
     path = Path(source)
     try:
         exists, regular = path.exists(), path.is_file() or path.is_dir()
