@@ -80,20 +80,12 @@ def check_folder(
 
     Nothing may be there, or only files of such a folder (`is_ours`) with a `mark` that tagtopics wrote.
     """
-    target = _resolved(path)
-    if target.is_file():
-        raise InputError(f"{target}: is a file; choose another folder")
-    names = sorted(entry.name for entry in target.iterdir()) if target.is_dir() else []
-    if names and mark not in names:
-        raise InputError(
-            f"{target}: is not empty and not a {what}, it contains {names[0]!r}; choose another folder"
-        )
-    others = [name for name in names if not is_ours(name)]
-    if others:
-        raise InputError(f"{target}: contains {others[0]!r}, which would be lost; choose another folder")
-    if names and not is_marked(target / mark):
-        raise InputError(f"{target}: its {mark} was not written by tagtopics; choose another folder")
-    return check_target(target, what, lambda _: True, option="path")
+
+    def replaceable(folder: Path) -> bool:
+        names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else [""]
+        return not names or (all(map(is_ours, names)) and is_marked(folder / mark))
+
+    return check_target(_resolved(path), what, replaceable, option="path")
 
 
 def _npz(matrix: sp.csr_array, mark: bytes = b"") -> bytes:

@@ -75,7 +75,7 @@ def check_shard_target(path: str | Path, *, overwrite: bool = False) -> Path:
         "folder of shards",
         lambda name: _OURS.fullmatch(name) is not None,
         MANIFEST,
-        lambda manifest: FORMAT.encode() in manifest.read_bytes()[:200],
+        lambda manifest: manifest.is_file() and FORMAT.encode() in manifest.read_bytes()[:200],
     )
     if target.is_dir() and any(target.iterdir()) and not overwrite:
         raise InputError(
