@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from tagtopics.corpus.core import Corpus
-from tagtopics.datasets import load_dataset
+from tagtopics.datasets import docstrings, load_dataset
 from tagtopics.datasets.docstrings import (
-    BOILERPLATE,
     join_blocks,
     load_docstrings,
     parameter_names,
@@ -125,7 +124,7 @@ def test_texts_are_prose(corpus: Corpus) -> None:
     text = "\n".join(corpus.texts)
     for markup in (">>>", ":math:", "``", "-----", "====", ".. versionadded", ":class:", "http:", "https:"):
         assert markup not in text, markup
-    assert not set(BOILERPLATE) & set(corpus.vocabulary)
+    assert not set(docstrings._TABLE["boilerplate"].split()) & set(corpus.vocabulary)
     assert all(word.isalpha() and len(word) >= 3 for word in corpus.vocabulary)
 
 
@@ -169,7 +168,7 @@ def test_it_is_the_same_every_time(corpus: Corpus) -> None:
 
 def test_a_missing_or_broken_subpackage_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     packages = {"numpy": "linalg of_another_version", "not_installed": "at_all"}
-    monkeypatch.setattr("tagtopics.datasets.docstrings.PACKAGES", packages)
+    monkeypatch.setitem(docstrings._TABLE, "packages", packages)
     small = load_docstrings()
     assert set(small.labels or ()) == {"numpy", "numpy.linalg"}
 

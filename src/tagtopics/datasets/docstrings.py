@@ -5,37 +5,20 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import tomllib
 import types
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import learn
 
-BOILERPLATE = (
-    "array", "arrays", "array_like", "ndarray", "dtype", "bool", "int", "float", "str", "string", "tuple",
-    "list", "dict", "callable", "scalar", "shape", "type", "none", "true", "false", "like", "ints",
-    "floats", "parameter", "parameters", "argument", "arguments", "return", "returns", "returned",
-    "optional", "default", "defaults", "value", "values", "given", "specified", "object", "instance",
-    "use", "used", "uses", "using", "set", "note", "notes", "example", "examples", "version", "deprecated",
-    "numpy", "scipy", "sklearn", "scikit", "attribute", "attributes", "raises", "raised",
-)  # fmt: skip
-"""Words that all docstrings share: types, names of sections, common phrases."""
-
-CAPABILITIES = ("predict", "predict_proba", "transform", "inverse_transform", "partial_fit", "fit_predict",
-                "split")  # fmt: skip
-"""Methods that tell what a class is for; they become `has:` tags."""
-
-PARAMETERS = {
-    name: name
-    for name in ("axis", "random_state", "tol", "sample_weight", "y_true", "n_jobs", "metric", "estimator",
-                 "cv", "nan_policy", "alternative", "fs", "x0", "n_components", "deg")
-} | {"rng": "random_state", "seed": "random_state", "workers": "n_jobs"}  # fmt: skip
-"""Parameters whose name has the same meaning everywhere, and the `takes:` tag of each."""
+_TABLE = tomllib.loads(files("tagtopics.datasets").joinpath("docstrings.toml").read_text(encoding="utf-8"))
 
 MIN_TAG_DOCS = 3  # tags on fewer documents are dropped
 MIN_TEXT_WORDS = 8  # shorter texts ("ARPACK error") are left out
@@ -64,8 +47,6 @@ _MARKUP = (
 )
 
 
-_HIDDEN_BASES = {"object", "BaseException", "Exception", "ABC", "Generic", "Protocol", "ReprHTMLMixin",
-                 "rv_generic"}  # fmt: skip
 # Modules of classes that scikit-learn has only after an import of `sklearn.experimental`, maybe elsewhere.
 _EXPERIMENTAL = ("sklearn.model_selection._search_successive_halving", "sklearn.impute._iterative")
 
@@ -77,7 +58,7 @@ def docstring_recipe() -> TextRecipe:
     return TextRecipe(
         token_pattern=r"[^\W\d_]+",
         min_length=3,
-        stop_words=tuple(sorted({*ENGLISH_STOP_WORDS, *BOILERPLATE})),
+        stop_words=tuple(sorted({*ENGLISH_STOP_WORDS, *_TABLE["boilerplate"].split()})),
         min_df=3,
     )
 
@@ -133,37 +114,10 @@ def _documents() -> list[_Document]:
             kept[text] = found
             found.text = text
             named = parameter_names(found.sections)
-            found.tags += [f"takes:{PARAMETERS[name]}" for name in named if name in PARAMETERS]
+            found.tags += [
+                f"takes:{_TABLE['parameters'][name]}" for name in named if name in _TABLE["parameters"]
+            ]
     return list(kept.values())
-
-
-PACKAGES: dict[str, str] = {
-    "numpy": """
-        linalg fft random polynomial polynomial.polynomial polynomial.chebyshev polynomial.legendre
-        polynomial.hermite polynomial.hermite_e polynomial.laguerre polynomial.polyutils ma strings char rec
-        exceptions dtypes ctypeslib emath lib lib.stride_tricks lib.format lib.mixins
-        lib.array_utils lib.introspect lib.npyio lib.scimath lib.recfunctions
-    """,
-    "scipy": """
-        cluster.hierarchy cluster.vq constants datasets differentiate fft fftpack integrate interpolate io
-        io.arff io.matlab io.wavfile linalg linalg.interpolative ndimage odr optimize optimize.elementwise
-        signal signal.windows sparse sparse.linalg sparse.csgraph spatial spatial.distance
-        spatial.transform special stats stats.contingency stats.mstats stats.qmc stats.sampling
-    """,
-    "sklearn": """
-        base calibration cluster compose covariance cross_decomposition datasets decomposition
-        discriminant_analysis dummy ensemble exceptions feature_extraction feature_extraction.image
-        feature_extraction.text feature_selection frozen gaussian_process gaussian_process.kernels impute
-        inspection isotonic kernel_approximation kernel_ridge linear_model manifold metrics
-        metrics.cluster metrics.pairwise mixture model_selection multiclass multioutput naive_bayes
-        neighbors neural_network pipeline preprocessing random_projection semi_supervised svm tree utils
-        utils.class_weight utils.discovery utils.extmath utils.graph
-        utils.metaestimators utils.multiclass utils.parallel utils.random utils.sparsefuncs
-        utils.validation
-    """,
-}
-"""Public subpackages in order of precedence: an object's first name is its canonical one. What a version
-lacks is skipped; tests, and modules with side effects on import, are not listed."""
 
 
 def _public_objects() -> list[_Document]:
@@ -172,7 +126,7 @@ def _public_objects() -> list[_Document]:
     alive: list[Any] = []  # keeps ids unique: an id may be reused once its object is deleted
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        names = [f"{package}.{child}".rstrip(".") for package, children in PACKAGES.items()
+        names = [f"{package}.{child}".rstrip(".") for package, children in _TABLE["packages"].items()
                  for child in ("", *children.split())]  # fmt: skip
         for home in names:
             for short, value in _members(home):
@@ -222,11 +176,12 @@ def _tags(value: Any, kind: str, module: str) -> Iterator[str]:
     yield f"subpackage:{module}"
     yield f"kind:{kind}"
     if kind not in {"function", "ufunc"}:  # of an instance also its class
+        hidden = _TABLE["hidden_bases"].split()
         bases = inspect.getmro(value)[1:] if isinstance(value, type) else inspect.getmro(type(value))
         names = (base.__name__ for base in bases)
-        yield from (f"base:{name}" for name in names if not (name in _HIDDEN_BASES or name.startswith("_")))
+        yield from (f"base:{name}" for name in names if not (name in hidden or name.startswith("_")))
     if kind == "class":
-        yield from (f"has:{name}" for name in CAPABILITIES if name in dir(value))
+        yield from (f"has:{name}" for name in _TABLE["capabilities"].split() if name in dir(value))
 
 
 # ---------------------------------------------------------------------- from numpydoc markup to prose
