@@ -287,7 +287,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "model folder with other files": (with_foreign_file, "holds other files"),
     "report over another file": (own_file("report"), "not a report written by tagtopics"),
     "image tags of a text": (ask("explain", '{"text": "bread"}\n', "--image-tag", "x"), "is not an image"),
-    "data set over other files": (lambda folder: ["datasets", "synthetic", "--out", folder], "not empty"),
+    "data set over other files": (lambda folder: ["datasets", "synthetic", "--out", folder], "other files"),
     # saved models
     "no model": (lambda folder: ["topics", folder / "none.tt"], "no such model"),
     "model is a file": (lambda folder: ["topics", write_rows(folder / "a.jsonl")], "is not a model"),

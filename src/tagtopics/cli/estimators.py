@@ -61,7 +61,10 @@ def build_model(options: ModelOptions) -> TopicModel:
     try:
         check_parameters(model)
     except InputError as error:
-        raise InputError(_in_options(str(error))) from None
+        what = str(error).partition(": ")[2] or str(error)
+        parameter, _, problem = what.partition(" ")
+        options_of = {parameter: _option(option) for option, parameter in PARAMETERS.items()}
+        raise InputError(f"{options_of.get(parameter, parameter)} {problem}") from None
     return model
 
 
@@ -129,8 +132,7 @@ def strengths_of(model: Any) -> dict[str, dict[str, Any]] | None:
 
 def name_of_model(model: TopicModel) -> str:
     """Return the value of `--model` for an estimator."""
-    names = {home: name for name, home in MODELS.items()}
-    return names.get(type(model).__name__, type(model).__name__.lower())
+    return next(name for name, estimator in MODELS.items() if estimator == type(model).__name__)
 
 
 def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) -> list[Any]:
@@ -141,15 +143,6 @@ def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) 
     if output.quiet or not sys.stderr.isatty():
         return []
     return [Progress(title if has_compiled() else f"{title} (compiling first, once)", parts)]
-
-
-def _in_options(message: str) -> str:
-    """Return a message about parameters in terms of the command line."""
-    _, _, what = message.partition(": ")
-    for name, parameter in PARAMETERS.items():
-        if what.startswith(f"{parameter} "):
-            return _option(name) + what.removeprefix(parameter)
-    return what or message
 
 
 def _option(name: str) -> str:

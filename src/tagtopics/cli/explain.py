@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -61,6 +60,8 @@ def command(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Show how much of each word, or of each part of an image, each tag accounts for."""
+    from tagtopics.corpus import tag_matrix
+
     if out is not None:
         check_target(out, "folder of heat maps", Path.is_dir)
     loaded = load_tagged(model, "explain")
@@ -72,7 +73,11 @@ def command(
         raise InputError(f"--image-tag: {input} is not an image; name the tag column with --tags")
     corpus = read_asked(input, given, columns, loaded, output)
     if input is None:
-        corpus, input = _tagged(corpus, tag or (), loaded), "--given"
+        if not tag:
+            raise InputError("--given: name the tags of the text with --tag")
+        names = [loaded.tag_names_[loaded.tag_column(name)] for name in tag]
+        tags = tag_matrix([names] * corpus.n_docs, loaded.tag_names_)
+        corpus, input = replace(corpus, tags=tags), "--given"
     require_tags(corpus, input, columns, loaded)
     if corpus.tags.nnz == 0:
         raise InputError(
@@ -100,16 +105,6 @@ def command(
             console.print(f"... and {n_docs - len(documents):,} more documents: --doc or --json", style="dim")
 
     show(output.json, {"documents": [row | {"words": row["words"][:top]} for row in documents]}, draw)
-
-
-def _tagged(corpus: Corpus, tags: Sequence[str], model: TTM) -> Corpus:
-    """Return given texts with the tags given for all of them."""
-    from tagtopics.corpus import tag_matrix
-
-    if not tags:
-        raise InputError("--given: name the tags of the text with --tag")
-    names = [model.tag_names_[model.tag_column(tag)] for tag in tags]
-    return replace(corpus, tags=tag_matrix([names] * corpus.n_docs, model.tag_names_))
 
 
 def _row(corpus: Corpus, doc: str) -> int:

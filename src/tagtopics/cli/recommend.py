@@ -68,7 +68,14 @@ def recommend_command(
     corpus = read_asked(input, given, columns, loaded, output, known=not named, tagged=False)
     choice = Choice(top, balanced, threshold, kind, only or None, exclude or ())
     found = loaded.recommend_choice(corpus, why, choice, read_vectors(vectors))
-    answers = [[_as_json(one, named) for one in answer] for answer in found]
+
+    def as_json(one: Recommendation) -> dict[str, Any]:
+        row = {"tag": one.tag, "probability": one.probability, "words": [word for word, _ in one.words]}
+        if named:
+            row |= {"name": one.name, "broader": list(one.broader), "found": list(one.found)}
+        return row
+
+    answers = [list(map(as_json, answer)) for answer in found]
     coded = loaded.visual_ is not None  # words of photographs mean nothing to readers
 
     def cells(rank: int, found: dict[str, Any]) -> list[str]:
@@ -83,16 +90,6 @@ def recommend_command(
     why_none = [known if n else unknown for n in n_words]
     shown = ["tag", ">probability", *["because of"] * (not coded)]
     _show(output, corpus.ids, "tags", answers, shown, cells, why_none)
-
-
-def _as_json(one: Recommendation, named: bool) -> dict[str, Any]:
-    """Return a recommendation for JSON; a model with names adds that of the tag and where it was found."""
-    found = {"tag": one.tag, "probability": one.probability, "words": [word for word, _ in one.words]}
-    return found | (_named(one) if named else {})
-
-
-def _named(one: Recommendation) -> dict[str, Any]:
-    return {"name": one.name, "broader": list(one.broader), "found": list(one.found)}
 
 
 def related_command(

@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 
 def load(path: str) -> TopicModel:
     """Load a model of any kind."""
-    import tagtopics.baselines  # noqa: F401  # registers its estimators
-    from tagtopics.models.persistence import load_model
+    import tagtopics
 
-    return load_model(path)
+    return tagtopics.load(path)
 
 
 def load_with_documents(path: str) -> tuple[TopicModel, Corpus | None]:
@@ -197,26 +196,18 @@ def text_recipe(options: TextOptions) -> TextRecipe:
 
 def column_settings(columns: ColumnOptions) -> dict[str, Any]:
     """Return the column options as `read_corpus` takes them."""
+    several = {"text": columns.text or None, "tags": columns.tags or None}
     return asdict(columns) | {
-        "text": _one_or_list(columns.text),
-        "tags": _one_or_list(columns.tags),
+        **{what: names[0] if names and len(names) == 1 else names for what, names in several.items()},
         "delimiter": "\t" if columns.delimiter in ("\\t", "tab") else columns.delimiter,
     }
-
-
-def _one_or_list(names: Sequence[str] | None) -> str | list[str] | None:
-    if not names:
-        return None
-    return names[0] if len(names) == 1 else list(names)
 
 
 def _stop_words(value: str) -> str | tuple[str, ...] | None:
     from tagtopics.corpus.recipe import LANGUAGES
 
-    if value in LANGUAGES:
-        return value
-    if value == "none":
-        return None
+    if value == "none" or value in LANGUAGES:
+        return None if value == "none" else value
     from tagtopics.corpus.formats.text_files import name_lines
 
     try:
