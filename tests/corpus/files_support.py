@@ -144,45 +144,21 @@ def _openpyxl(place: Path) -> Path:
     return place / "a.xlsx"
 
 
-def _json(
-    name: str, wrap: Callable[[list[Any]], Any] = lambda rows: rows, rows: Any = None
-) -> Callable[[Path], Path]:
+def _json(name: str, wrap: Callable[[list[Any]], Any] = lambda rows: rows) -> Callable[[Path], Path]:
     def write(place: Path) -> Path:
-        (place / name).write_text(json.dumps(wrap(rows() if rows else ROWS), indent=1), encoding="utf-8")
+        (place / name).write_text(json.dumps(wrap(ROWS), indent=1), encoding="utf-8")
         return place / name
 
     return write
 
 
-def _lines(name: str, rows: Callable[[], list[Any]]) -> Callable[[Path], Path]:
+def _lines(name: str) -> Callable[[Path], Path]:
     def write(place: Path) -> Path:
-        content = "\n".join(json.dumps(row) for row in rows()).encode()
+        content = "\n".join(map(json.dumps, ROWS)).encode()
         (place / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
         return place / name
 
     return write
-
-
-def openalex() -> list[Any]:
-    """Return the documents as OpenAlex answers them."""
-    found = []
-    for row in ROWS:
-        index: dict[str, list[int]] = {}
-        for at, word in enumerate(row["abstract"].split()):
-            index.setdefault(word, []).append(at)
-        found.append(
-            {
-                "id": f"https://openalex.org/W{row['id'][1:]}",
-                "title": row["title"],
-                "abstract_inverted_index": index,
-                "authorships": [{"author": {"display_name": name}} for name in row["author"]],
-                "keywords": [{"display_name": word} for word in row["keyword"]],
-                "primary_location": {"source": {"display_name": row["venue"]}},
-                "publication_date": row["date"],
-                "doi": f"https://doi.org/10.1000/{row['id']}",
-            }
-        )
-    return found
 
 
 def _karakeep(rows: list[Any]) -> Any:
@@ -375,9 +351,7 @@ def _marcxml(place: Path) -> Path:
     return place / "a.xml"
 
 
-def _folder(
-    suffix: str, annif: str = "", metadata: bool = False, nested: bool = False
-) -> Callable[[Path], Path]:
+def _folder(suffix: str, metadata: bool = False, nested: bool = False) -> Callable[[Path], Path]:
     def write(place: Path) -> Path:
         folder = place / "texts"
         for row in ROWS:
@@ -385,11 +359,6 @@ def _folder(
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             start = f"# {row['title']}\n\n" if suffix == ".md" else ""
             (folder / name).write_text(start + row["abstract"], encoding="utf-8")
-            if annif == ".key":
-                (folder / f"{row['id']}.key").write_text("\n".join(row["author"]), encoding="utf-8")
-            if annif == ".tsv":
-                subjects = [f"<https://example.org/{name.split()[1]}>\t{name}" for name in row["author"]]
-                (folder / f"{row['id']}.tsv").write_text("\n".join(subjects), encoding="utf-8")
         if metadata:
             rows = [
                 {
@@ -442,8 +411,8 @@ BARE: dict[str, Any] = {"titles": None, "years": False, "urls": False}
 STEMS = ("a1", "a2", "a3")
 
 KINDS: dict[str, Kind] = {
-    "JSON lines": Kind(_lines("a.jsonl", lambda: ROWS), FLAT, PLAIN, suffix=".jsonl"),
-    "JSON lines, gzip": Kind(_lines("a.jsonl.gz", lambda: ROWS), FLAT, PLAIN, suffix=".jsonl.gz"),
+    "JSON lines": Kind(_lines("a.jsonl"), FLAT, PLAIN, suffix=".jsonl"),
+    "JSON lines, gzip": Kind(_lines("a.jsonl.gz"), FLAT, PLAIN, suffix=".jsonl.gz"),
     "CSV": Kind(_csv("a.csv", "utf-8"), FLAT, PLAIN, suffix=".csv"),
     "CSV, gzip": Kind(_csv("a.csv.gz", "utf-8"), FLAT, PLAIN, suffix=".csv.gz"),
     "CSV of Excel, byte order mark": Kind(_csv("a.csv", "utf-8-sig"), FLAT, PLAIN),
@@ -476,8 +445,6 @@ KINDS: dict[str, Kind] = {
     "BibTeX of bibtexparser": Kind(_bibtexparser),
     "BibTeX with LaTeX": Kind(_latex, titles=("Bread in the Oven", *TITLES[1:])),
     "RIS of rispy": Kind(_rispy, suffix=".ris"),
-    "OpenAlex": Kind(_json("a.json", lambda rows: {"meta": {}, "results": rows}, openalex)),
-    "OpenAlex, JSON lines": Kind(_lines("a.jsonl", openalex), {"format": "openalex"}),
     "MARC 21 of pymarc": Kind(_marc, suffix=".mrc"),
     "MARCXML of pymarc": Kind(_marcxml, suffix=".xml"),
     "folder of text": Kind(_folder(".txt"), {}, set(), STEMS, False, False),
@@ -491,8 +458,6 @@ KINDS: dict[str, Kind] = {
     "paperless-ngx": Kind(_json("manifest.json", _paperless), {}, PLAIN, urls=False),
     "bookmarks": Kind(_bookmarks, {}, PLAIN, suffix=".html"),
     "vault of Markdown": Kind(_vault, {}, PLAIN, urls=False, notice="front matter"),
-    "Annif, folder with .key": Kind(_folder(".txt", ".key"), {}, PLAIN, STEMS, False, False),
-    "Annif, folder with .tsv": Kind(_folder(".txt", ".tsv"), {}, PLAIN, STEMS, False, False),
     "Annif, TSV": Kind(_text("a.tsv", _subjects), {}, URIS, **BARE),
     "one text per line": Kind(
         _text("a.txt", lambda row: row["abstract"]), {}, set(), **BARE, notice="per line"

@@ -11,7 +11,7 @@ from tagtopics.corpus.formats.registry import BY_CONTENT, Format, register
 from tagtopics.readers.bibliography import read_bibtex, read_ris
 from tagtopics.readers.bookmarks import find_bookmarks
 from tagtopics.readers.exports import find_karakeep, find_linkwarden, find_paperless, write_paperless
-from tagtopics.readers.json_files import json_kind, read_json_table, read_openalex
+from tagtopics.readers.json_files import json_kind, read_json_table
 from tagtopics.readers.library_records import read_marc, read_marcxml
 from tagtopics.readers.line_files import is_annif, read_annif, read_lines
 from tagtopics.readers.sandbox import sandboxed
@@ -31,7 +31,6 @@ register("sqlite", Format(table=_read_sqlite, suffixes=_DATABASES, options=("que
 register("json", Format(table=read_json_table))
 register("bibtex", Format(table=read_bibtex, suffixes=(".bib", ".bibtex"), options=_TEXT))
 register("ris", Format(table=read_ris, suffixes=(".ris",), options=_TEXT))
-register("openalex", Format(table=read_openalex))
 register("marc", Format(table=read_marc, suffixes=(".mrc", ".marc")))
 register("marcxml", Format(table=read_marcxml, suffixes=(".xml",)))
 register("lines", Format(table=read_lines, suffixes=(".txt",), options=_TEXT))

@@ -1,13 +1,11 @@
-"""Folders of text files, one document per file: .txt, .md and .pdf; and Annif's full-text corpora.
+"""Folders of text files, one document per file: .txt, .md and .pdf.
 
 What is known of the documents comes from `metadata.csv`, `.tsv`, `.jsonl`, `.json` or `.xlsx` in the folder;
-else from Annif's subject files next to each text (`NAME.key` with one label per line, `NAME.tsv` with `<uri>`
-and label); else the names of sub-folders are tags.
+else the names of sub-folders are tags.
 """
 
 from __future__ import annotations
 
-import re
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -24,7 +22,6 @@ from tagtopics.readers.sandbox import SandboxedReader
 SUFFIXES = (".txt", ".text", ".md", ".markdown", ".pdf")
 METADATA_FILES = ("csv", "tsv", "jsonl", "json", "xlsx")
 _FILE_COLUMNS = ("file", "filename", "file_name", "path", "document", "name", "id")
-_SUBJECT = re.compile(r"<([^<>\s]+)>(?:\t(.*))?")
 _OURS = ("words.npz", "model.json", "manifest.json")
 _MOST_PAGES = 10_000
 
@@ -58,7 +55,7 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
         texts = [_read_document(path, options, guessed, warned, process) for path in paths]
     columns: dict[str, list[Any]] = {"id": names}
     columns["text"], columns["title"] = (list(column) for column in zip(*texts, strict=True))
-    known, notices = _known(folder, paths, names)
+    known, notices = _known(folder, names)
     columns |= known
     tags = "tags" if "tags" in columns else None
     if len(guessed) > 1:
@@ -128,14 +125,11 @@ def pdf_text(path: str) -> tuple[str, str | None]:
 # ------------------------------------------------------------------------------------------- metadata
 
 
-def _known(folder: Path, paths: list[Path], names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
+def _known(folder: Path, names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
     """Return the columns that are known of the documents besides their text."""
     for suffix in METADATA_FILES:
         if (folder / f"metadata.{suffix}").is_file():
             return _from_table(folder / f"metadata.{suffix}", "json" if suffix == "jsonl" else suffix, names)
-    subjects = [_subjects(path) for path in paths]
-    if any(found is not None for found in subjects):
-        return {"tags": [found or [] for found in subjects]}, []
     if any("/" in name for name in names):
         tags = [list(PurePosixPath(name).parts[:-1]) for name in names]
         return {"tags": tags}, [f"{folder.name}: the names of sub-folders are tags"]
@@ -168,20 +162,3 @@ def _forms(name: str) -> list[str]:
     """Return the ways in which a table may name a file: its path, its name, both without suffix."""
     path = PurePosixPath(name.replace("\\", "/"))
     return [str(path), path.name, str(path.with_suffix("")) if path.name else "", path.stem]
-
-
-def _subjects(path: Path) -> list[str] | None:
-    """Return the subjects in Annif's file next to a text, None without one."""
-    key, table = path.with_suffix(".key"), path.with_suffix(".tsv")
-    if key.is_file():
-        return [line.strip() for line in read_text(key)[0].split("\n") if line.strip()]
-    if not table.is_file():
-        return None
-    found = []
-    for number, line in enumerate(read_text(table)[0].split("\n"), start=1):
-        match = _SUBJECT.fullmatch(line.strip())
-        if match:
-            found.append((match[2] or "").strip() or match[1])
-        elif line.strip():
-            raise InputError(f"{table}, line {number}: expected a subject such as <uri>, a tab and its label")
-    return found
