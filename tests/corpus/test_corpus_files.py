@@ -159,7 +159,7 @@ def test_options_that_do_not_fit_the_format(tmp_path: Path) -> None:
     with pytest.raises(tt.InputError, match="the encoding cannot be detected; name it"):
         read(tmp_path / "r.csv", {})
     assert read(tmp_path / "r.csv", {"encoding": "cp1251"}).texts == ("Москва и Волга",)
-    with pytest.raises(tt.InputError, match="delimiter is not an option for folder"):
+    with pytest.raises(tt.InputError, match="delimiter is an option for csv, tsv, not for folder"):
         read(tt.write_matrix_folder(read(path, {"text": "abstract"}), tmp_path / "f"), {"delimiter": ";"})
 
 

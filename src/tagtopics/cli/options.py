@@ -32,19 +32,6 @@ def number_or_word(value: str) -> float | str:
         return value
 
 
-def dataset_names(incomplete: str) -> list[tuple[str, str]]:
-    """Complete the name of a data set."""
-    from tagtopics.datasets import list_datasets
-
-    return [(row.name, row.description) for row in list_datasets() if row.name.startswith(incomplete)]
-
-
-def _model_names(incomplete: str) -> list[str]:
-    from tagtopics.cli.estimators import MODELS
-
-    return [name for name in MODELS if name.startswith(incomplete)]
-
-
 def option(
     text: str, *names: str, default: str | bool = True, metavar: str = "N", panel: str | None = None,
     **more: Any,
@@ -72,19 +59,16 @@ def argument(text: str, metavar: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=text, show_default=False, **more)
 
 
-_documents = partial(argument, autocompletion=dataset_names)
 _ANY_DOCUMENTS = "Documents: a file, a folder, a data set name, or - for standard input"
 CorpusArgument = Annotated[
     str,
-    _documents(
+    argument(
         "A file (.jsonl .csv .tsv .parquet ...), a folder of matrices or images, or a data set name.",
         "CORPUS",
     ),
 ]
-InputArgument = Annotated[str, _documents(f"{_ANY_DOCUMENTS} (JSON lines).", "INPUT")]
-AskedArgument = Annotated[
-    str | None, _documents(f"{_ANY_DOCUMENTS}: JSON lines, or a text per line.", "INPUT")
-]
+InputArgument = Annotated[str, argument(f"{_ANY_DOCUMENTS} (JSON lines).", "INPUT")]
+AskedArgument = Annotated[str | None, argument(f"{_ANY_DOCUMENTS}: JSON lines, or a text per line.", "INPUT")]
 GivenOption = Annotated[
     list[str] | None,
     typer.Option("--given", "-g", metavar="TEXT", help="A text, instead of INPUT; repeat for several.",
@@ -188,7 +172,6 @@ class ModelOptions:
         True,
         "NAME",
         value="ttm",
-        autocompletion=_model_names,
     )
     topics: int | None = _model("Number of topics.", "20")
     preset: str | None = _model("default, fast, or paper: plain sweeps as in the paper.", "by model", "NAME")

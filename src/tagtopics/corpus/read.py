@@ -28,7 +28,7 @@ from tagtopics.corpus.core import (
     canonical_tags,
     tag_matrix,
 )
-from tagtopics.corpus.formats.registry import FORMATS, find_source, is_table, read_table
+from tagtopics.corpus.formats.registry import FORMATS, check_options, find_source, is_table, read_table
 from tagtopics.corpus.formats.tables import (
     documents_of_table,
     first_repeated,
@@ -201,9 +201,7 @@ def _read_path(source: str | Path, options: ReadOptions) -> Documents:
     path, kind = find_source(source, options.format)
     if is_table(kind):
         return documents_of_table(partial(read_table, path, kind, options=options), options)
-    for name in ("delimiter", "encoding", "query"):
-        if getattr(options, name) is not None:
-            raise InputError(f"{path}: {name} is not an option for {kind}; leave it out")
+    check_options(path, kind, options)
     read = FORMATS[kind].documents
     assert read is not None
     documents = read(path, options)

@@ -12,7 +12,7 @@ import typer
 
 from tagtopics.cli.estimators import STOP_REASONS, build_model, model_bytes, progress_bar
 from tagtopics.cli.explain import credited_documents, draw_document
-from tagtopics.cli.options import ModelOptions, ModelOutOption, OutputOptions, dataset_names, option
+from tagtopics.cli.options import ModelOptions, ModelOutOption, OutputOptions, option
 from tagtopics.cli.output import (
     console,
     fact_table,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 NameArgument = Annotated[
     str | None,
-    typer.Argument(metavar="[NAME]", help="Data set to load or write.", autocompletion=dataset_names),
+    typer.Argument(metavar="[NAME]", help="Data set to load or write."),
 ]
 OutOption = Annotated[str | None, option("Write it here, as a matrix folder.", "--out", "-o", metavar="DIR")]
 TopicsOption = Annotated[int, option("Number of topics.")]

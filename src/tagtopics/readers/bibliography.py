@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ _COMMAND = re.compile(
 )
 _BARE = str.maketrans({"{": None, "}": None, "$": None, "~": " "})
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_KEYWORDS = re.compile(r"\s*[;,]\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,20 +52,17 @@ def table_of_records(
         raise InputError(f"{source}: no records")
     names = [name for name in Record.__dataclass_fields__ if any(getattr(r, name) for r in records)]
     columns: dict[str, list[Any]] = {name: [getattr(record, name) for record in records] for name in names}
-    n_bare = sum(not record.abstract for record in records)
     text = tuple(name for name in ("title", "abstract") if name in columns)
     if not text:
         raise InputError(f"{source}: no record has a title or an abstract")
     tags = tuple(kind for kind in _KINDS if kind in columns)
-    said = [f"text from {' and '.join(text)}" + (f", tags from {', '.join(tags)}" if tags else "")]
-    if n_bare:
-        said.append(f"{n_bare:,} of {len(records):,} records have no abstract")
+    said = f"text from {' and '.join(text)}" + (f", tags from {', '.join(tags)}" if tags else "")
     roles = Columns(
         text=text,
         tags=tags or None,
         **{name: name for name in ("id", "title", "date", "url") if name in columns},  # type: ignore[arg-type]
     )
-    return Table(source, columns, names, len(records), lines, roles=roles, notices=(*notices, *said))
+    return Table(source, columns, names, len(records), lines, roles=roles, notices=(*notices, said))
 
 
 @lru_cache(maxsize=100_000)
@@ -80,29 +76,24 @@ def person_name(name: str) -> str:
     return clean_name(name)
 
 
-def people(names: Iterable[Any]) -> list[str]:
+def people(names: Iterable[str]) -> list[str]:
     """Return the names of people, without empty ones."""
-    return [found for name in names if isinstance(name, str) and (found := person_name(name))]
+    return [found for name in names if (found := person_name(name))]
 
 
-def keywords_of(value: Any) -> list[str]:
+def _keywords(values: str | Sequence[str]) -> list[str]:
     """Return keywords of a list, or of a string that divides them by semicolons, else by commas."""
-    if isinstance(value, str):
-        value = value.split(";") if ";" in value else _KEYWORDS.split(value)
-    values = value if isinstance(value, list | tuple) else ()
-    return [found for word in values if isinstance(word, str) and (found := clean_name(word))]
+    if isinstance(values, str):
+        values = values.split(";" if ";" in values else ",")
+    return [found for word in values if (found := clean_name(word))]
 
 
 def text_or_none(value: Any) -> str | None:
     """Return a value as text on one line, None if it is empty or no text."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)
     return (clean_name(value) or None) if isinstance(value, str) else None
 
 
-def first_text(
-    fields: Mapping[str, Any], *names: str, read: Callable[[Any], str | None] = text_or_none
-) -> str | None:
+def _first_text(fields: Mapping[str, Any], read: Callable[[Any], str | None], *names: str) -> str | None:
     """Return the text of the first field that has any."""
     return next((found for name in names if (found := read(fields.get(name)))), None)
 
@@ -146,7 +137,7 @@ def read_bibtex(path: Path, options: FileOptions) -> Table:
 def _bibtex_record(entry: Any) -> Record:
     raw = {name.lower(): field.value for name, field in entry.fields_dict.items()}
     fields = {name: value for name, value in raw.items() if isinstance(value, str)}
-    first = partial(first_text, fields, read=lambda value: plain_latex(value or "") or None)
+    first = partial(_first_text, fields, lambda value: plain_latex(value or "") or None)
     names = _split_people(fields.get("author") or fields.get("editor") or "")
     year, month = first("year"), first("month")
     date = first("date") or (f"{month} {year}" if year and month and month.isalpha() else year)
@@ -155,10 +146,10 @@ def _bibtex_record(entry: Any) -> Record:
         title=first("title"),
         abstract=first("abstract"),
         author=people(plain_latex(name) for name in names),
-        keyword=keywords_of(first("keywords", "keyword") or ""),
+        keyword=_keywords(first("keywords", "keyword") or ""),
         venue=first("journal", "journaltitle", "booktitle", "series", "school", "institution", "publisher"),
         date=date,
-        url=first_text(fields, "url", "doi", read=lambda value: (value or "").strip()),
+        url=_first_text(fields, lambda value: (value or "").strip(), "url", "doi"),
         type=str(entry.entry_type).lower() or None,
     )
 
@@ -188,16 +179,11 @@ def plain_latex(value: str) -> str:
 def _command_to_text(command: str) -> str:
     """Return the text of one command with its argument; whole texts would take too long."""
     try:
-        return str(_converter().latex_to_text(command, tolerant_parsing=True))
+        from pylatexenc.latex2text import LatexNodes2Text
+
+        return str(LatexNodes2Text(math_mode="text").latex_to_text(command, tolerant_parsing=True))
     except Exception:  # hostile or broken LaTeX stays as it is
         return command
-
-
-@cache
-def _converter() -> Any:
-    from pylatexenc.latex2text import LatexNodes2Text
-
-    return LatexNodes2Text(math_mode="text")
 
 
 # ----------------------------------------------------------------------------------------------- RIS
@@ -221,7 +207,7 @@ def read_ris(path: Path, options: FileOptions) -> Table:
 
 
 def _ris_record(entry: Mapping[str, Any]) -> Record:
-    first = partial(first_text, entry)
+    first = partial(_first_text, entry, text_or_none)
     urls = entry.get("urls") or [entry.get("url")]
     date = (first("date", "year", "publication_year") or "").rstrip("/")
     return Record(
@@ -229,7 +215,7 @@ def _ris_record(entry: Mapping[str, Any]) -> Record:
         title=first("title", "primary_title", "translated_title"),
         abstract=first("abstract", "notes_abstract"),
         author=people(entry.get("authors") or entry.get("first_authors") or ()),
-        keyword=keywords_of(list(entry.get("keywords") or ())),
+        keyword=_keywords(entry.get("keywords") or ()),
         venue=first("journal_name", "secondary_title", "alternate_title3", "alternate_title1", "publisher"),
         date=re.sub(r"/+", "/", date) or None,
         url=next((str(url) for url in urls if url), None) or first("doi"),

@@ -14,7 +14,7 @@ from tagtopics.corpus.cells import name_of
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import read_text
+from tagtopics.corpus.formats.text_files import existing, read_text
 from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError, MissingExtraError, Unusual, one_line
 from tagtopics.readers.sandbox import SandboxedReader
@@ -48,15 +48,20 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
     if not paths:
         raise InputError(f"{folder}: no files {', '.join(SUFFIXES)}")
     names = [path.relative_to(folder).as_posix() for path in paths]
-    guessed, warned = list[str](), list[str]()
+    notices, guessed, warned = list[str](), list[str](), list[str]()
     if elsewhere := len(found) - len(paths):
         warned.append(f"{folder.name}: left out {elsewhere:,} links to files elsewhere; copy the files")
     with SandboxedReader("tagtopics.readers.text_folders:pdf_text", "PDF") as process:
         texts = [_read_document(path, options, guessed, warned, process) for path in paths]
     columns: dict[str, list[Any]] = {"id": names}
     columns["text"], columns["title"] = (list(column) for column in zip(*texts, strict=True))
-    known, notices = _known(folder, names)
-    columns |= known
+    metadata = (folder / f"metadata.{suffix}" for suffix in METADATA_FILES)
+    if (table := existing(*metadata)) is not None:
+        known, notices = _from_table(table, names)
+        columns |= known
+    elif any("/" in name for name in names):
+        columns["tags"] = [list(PurePosixPath(name).parts[:-1]) for name in names]
+        notices = [f"{folder.name}: the names of sub-folders are tags"]
     tags = "tags" if "tags" in columns else None
     if len(guessed) > 1:
         guessed = [f"{folder.name}: {len(guessed):,} files are not UTF-8; {guessed[0]}"]
@@ -125,18 +130,9 @@ def pdf_text(path: str) -> tuple[str, str | None]:
 # ------------------------------------------------------------------------------------------- metadata
 
 
-def _known(folder: Path, names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
-    """Return the columns that are known of the documents besides their text."""
-    for suffix in METADATA_FILES:
-        if (folder / f"metadata.{suffix}").is_file():
-            return _from_table(folder / f"metadata.{suffix}", "json" if suffix == "jsonl" else suffix, names)
-    if any("/" in name for name in names):
-        tags = [list(PurePosixPath(name).parts[:-1]) for name in names]
-        return {"tags": tags}, [f"{folder.name}: the names of sub-folders are tags"]
-    return {}, []
-
-
-def _from_table(path: Path, kind: str, names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
+def _from_table(path: Path, names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return the columns that a table has of the documents, and notices."""
+    kind = "json" if path.suffix == ".jsonl" else path.suffix[1:]
     table = read_table(path, kind, read_table(path, kind, ()).names)
     key = next((name for name in _FILE_COLUMNS if name in table.columns), None)
     if key is None:

@@ -52,16 +52,13 @@ def _table(path: Path, rows: Sequence[Sequence[Any]], notices: list[str]) -> Tab
     if not names:
         raise InputError(f"{path}, row 1: no column has a name; the first row names the columns")
     kept = [(number, row) for number, row in enumerate(rows[1:], start=2) if any(cell != "" for cell in row)]
-    columns = {name: _cells([row[at] for _, row in kept]) for at, name in named}
+    columns = {}
+    for at, name in named:
+        cells = [None if row[at] == "" else row[at] for _, row in kept]
+        is_text = any(isinstance(cell, str) for cell in cells)  # then numbers are text, too
+        columns[name] = [f"{cell:.15g}" if is_text and _is_number(cell) else cell for cell in cells]
     return Table(str(path), columns, names, len(kept), [number for number, _ in kept], notices=notices)
 
 
-def _cells(values: Sequence[Any]) -> list[Any]:
-    """Return a column without empty strings; in a column with text, numbers are text, too."""
-    cells = [None if value == "" else value for value in values]
-    if not any(isinstance(cell, str) for cell in cells):
-        return cells
-    return [
-        f"{cell:.15g}" if isinstance(cell, int | float) and not isinstance(cell, bool) else cell
-        for cell in cells
-    ]
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)

@@ -24,7 +24,6 @@ from tagtopics.corpus.formats.text_files import Watch, stream_delimited
 from tagtopics.errors import InputError
 
 LAYERS = ("tagtopics.readers", "tagtopics.images.folder")  # they register formats when they are imported
-_FILE_OPTIONS = ("delimiter", "query", "encoding")
 
 # Yields the wanted columns of a file in tables of about N characters, its third argument.
 Stream = Callable[[Path, Collection[str], float, Watch | None, FileOptions], Iterator[Table]]
@@ -103,10 +102,7 @@ def stream_table(
     `kind` is a format of tables; `watch` is called now and then with the bytes read so far.
     """
     options, format = options or FileOptions(), FORMATS[kind]
-    for name in _FILE_OPTIONS:
-        if getattr(options, name) is not None and name not in format.options:
-            kinds = [other for other, its in FORMATS.items() if name in its.options]
-            raise InputError(f"{path}: {name} is an option for {', '.join(kinds)}, not for {kind}")
+    check_options(path, kind, options)
     if isinstance(wanted, list | tuple):
         wanted = dict.fromkeys(wanted)  # in order; a list would be searched for each name of a header
     if format.stream is not None:
@@ -114,6 +110,14 @@ def stream_table(
     else:
         assert format.table is not None
         yield format.table(path, options)
+
+
+def check_options(path: Path, kind: str, options: FileOptions) -> None:
+    """Raise `InputError` if an option is given that is not one of a format."""
+    for name in ("delimiter", "query", "encoding"):
+        if getattr(options, name) is not None and name not in FORMATS[kind].options:
+            kinds = [other for other, its in FORMATS.items() if name in its.options]
+            raise InputError(f"{path}: {name} is an option for {', '.join(kinds)}, not for {kind}")
 
 
 def find_source(source: str | Path, format: str | None) -> tuple[Path, str]:
