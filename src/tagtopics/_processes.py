@@ -21,15 +21,11 @@ def start_python(code: str, *arguments: str, **options: Any) -> subprocess.Popen
         arguments: its `sys.argv[1:]`.
         options: of `subprocess.Popen`; `env` holds variables to add to those of this process.
     """
-    variables = {**os.environ, **options.pop("env", {}), "PYTHONPATH": os.pathsep.join(_places())}
+    places = [place for place in sys.path if os.path.isabs(place) and not _is_here(place)]
+    path = os.pathsep.join([*places, str(Path(__file__).parents[1])])
+    variables = {**os.environ, **options.pop("env", {}), "PYTHONPATH": path}
     command = [sys.executable, "-P", "-c", code, *arguments]
     return subprocess.Popen(command, env=variables, encoding="utf-8", **options)
-
-
-def _places() -> list[str]:
-    """Return where this process imports from, without the working folder, and where this package is."""
-    places = [place for place in sys.path if os.path.isabs(place) and not _is_here(place)]
-    return [*places, str(Path(__file__).parents[1])]
 
 
 def _is_here(place: str) -> bool:

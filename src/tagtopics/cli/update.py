@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from tagtopics.cli.estimators import model_bytes, name_of_model, progress_bar
 from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, option
@@ -11,10 +11,6 @@ from tagtopics.cli.output import fact_table, note, show
 from tagtopics.cli.sources import load_with_documents, read_more
 from tagtopics.errors import InputError
 from tagtopics.files import check_space
-
-if TYPE_CHECKING:
-    from tagtopics.corpus import Corpus
-    from tagtopics.models.base import TopicModel
 
 _SHOWN = 10  # new tags and words that are printed
 
@@ -51,7 +47,9 @@ def command(
     known = () if old is None else (old,)
     check_space(target, sum(model_bytes(loaded, each, bool(known)) for each in (corpus, *known)))
     read = time.perf_counter()
-    _note_repeats(corpus, loaded)
+    numbered = corpus.ids == tuple(map(str, range(corpus.n_docs)))
+    if not numbered and (repeated := len(set(corpus.ids) & set(loaded.doc_ids_))):
+        note(f"{repeated:,} document(s) have the id of a document that the model has already learned")
     updated = update_model(
         loaded,
         old,
@@ -80,14 +78,6 @@ def command(
         "seconds": seconds,
     }
     show(output.json, payload, lambda console: console.print(fact_table(_facts(payload))))
-
-
-def _note_repeats(corpus: Corpus, model: TopicModel) -> None:
-    """Note documents whose ids the model knows already; ids that are row numbers are ignored."""
-    if corpus.ids == tuple(str(row) for row in range(corpus.n_docs)):
-        return
-    if repeated := len(set(corpus.ids) & set(model.doc_ids_)):
-        note(f"{repeated:,} document(s) have the id of a document that the model has already learned")
 
 
 def _facts(updated: dict[str, Any]) -> dict[str, str]:

@@ -80,20 +80,13 @@ def _load_one(name: str, out: str | None, output: OutputOptions) -> None:
     parts = ("labels", "links", "texts", "split", *METADATA.values())
     has = [part for part in parts if getattr(corpus, part) is not None]
     payload = {"name": name, "path": out, **corpus.statistics, "has": has}
-    facts = {
-        key.removeprefix("n_").replace("_", " "): _text(value)
-        for key, value in payload.items()
-        if value not in (None, [])
-    }
+    facts = {}
+    for key, value in payload.items():
+        if isinstance(value, int | float):
+            value = f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
+        if value:
+            facts[key.removeprefix("n_").replace("_", " ")] = ", ".join(value) if value is has else value
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(value)
-    if isinstance(value, float):
-        return f"{value:,.1f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 # ---------------------------------------------------------------------------------------------- demo

@@ -137,7 +137,10 @@ def pair_features(
     U, D = len(names.carriers), len(likely)
     # (1) The pairs: likely tags, tags whose names are in the text, mostly in it, or above such tags.
     near = names.columns[largest_in_rows(likely, _CANDIDATES)]
-    covered = _word_coverage(names, occurs)
+    shares = sp.csr_array(occurs @ names.weights)  # of the words of each name that are in the text
+    shares.sort_indices()
+    kept = shares.data >= _LEAST_WORDS
+    covered = entry_keys(shares, U)[kept], np.minimum(shares.data[kept], 1.0).astype(np.float64)
     narrower = _narrower_hits(names, found, D)
     keys = np.unique(np.concatenate([
         found.doc * U + found.tag, covered[0], narrower[0],
@@ -207,15 +210,6 @@ def _outermost(matches: Matches) -> Int64:
     outermost = np.empty(len(doc), dtype=np.int64)
     outermost[order] = before < ends
     return outermost
-
-
-def _word_coverage(names: NameStatistics, occurs: CSR) -> tuple[Int64, Float64]:
-    """Return the pairs, as document * U + tag, whose names are mostly in the text, and the shares."""
-    shares = sp.csr_array(occurs @ names.weights)
-    shares.sort_indices()
-    kept = shares.data >= _LEAST_WORDS
-    keys = entry_keys(shares, len(names.carriers))[kept]
-    return keys, np.minimum(shares.data[kept], 1.0).astype(np.float64)
 
 
 def _narrower_hits(names: NameStatistics, found: NameHits, n_docs: int) -> tuple[Int64, Float64]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,11 @@ def stream_parquet(
     path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions
 ) -> Iterator[Table]:
     """Yield the wanted columns of a Parquet file; one that expands too far is an `InputError`."""
-    with _polars(path) as pl:
+    try:
+        import polars as pl
+    except ImportError:
+        raise MissingExtraError("reading Parquet", "parquet") from None
+    try:
         names = list(pl.read_parquet_schema(path))
         n_rows = pl.scan_parquet(path).select(pl.len()).collect().item()
         keep = [name for name in names if name in wanted]
@@ -42,6 +45,9 @@ def stream_parquet(
                 watch(path.stat().st_size * n_before // n_rows)
         if size == math.inf:
             yield Table(str(path), whole, names, n_rows)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{path}: cannot be read as Parquet ({reason})") from None
 
 
 def _parquet_slices(pl: Any, path: Path, keep: list[str], n_rows: int, size: float) -> Iterator[Any]:
@@ -56,17 +62,3 @@ def _parquet_slices(pl: Any, path: Path, keep: list[str], n_rows: int, size: flo
         yield part
         n_before += n_next
         n_next = max(1, min(most, math.ceil(min(size, _SLICE) * n_next / part_bytes)))
-
-
-@contextmanager
-def _polars(path: Path) -> Iterator[Any]:
-    """Import polars to read a Parquet file; failures are an `InputError`."""
-    try:
-        import polars as pl
-    except ImportError:
-        raise MissingExtraError("reading Parquet", "parquet") from None
-    try:
-        yield pl
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{path}: cannot be read as Parquet ({reason})") from None
