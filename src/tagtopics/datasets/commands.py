@@ -80,7 +80,7 @@ def _load_one(name: str, out: str | None, output: OutputOptions) -> None:
     parts = ("labels", "links", "texts", "split", *METADATA.values())
     has = [part for part in parts if getattr(corpus, part) is not None]
     payload = {"name": name, "path": out, **corpus.statistics, "has": has}
-    facts = {}
+    facts: dict[str, Any] = {}
     for key, value in payload.items():
         if isinstance(value, int | float):
             value = f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
