@@ -19,7 +19,6 @@ from tagtopics.cli.options import (
     OutputOptions,
     TextOptions,
     argument,
-    dataset_names,
     option,
     top_option,
 )
@@ -50,8 +49,7 @@ def whole_numbers(value: str) -> tuple[int, ...]:
 
 SourceArgument = Annotated[
     str,
-    argument("A model folder with its documents, or a corpus to fit first.", "MODEL|CORPUS",
-             autocompletion=dataset_names),
+    argument("A model folder with its documents, or a corpus to fit first.", "MODEL|CORPUS"),
 ]  # fmt: skip
 LimitOption = Annotated[int, option("Rows of each table; 0 for all. JSON always has all.", "--limit", min=0)]
 TopOption = Annotated[int, top_option("Words per topic.")]
