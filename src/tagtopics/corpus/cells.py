@@ -268,12 +268,11 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 _ISO = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?:[T ]\d{1,2}(?::[^\n]*)?)?Z?")
 _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)")
 _NUMBERS = re.compile(r"(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})")
-# `May 2020`, `3 May 2020`, `May 3, 2020`, `Sun, 03 May 2020 12:00:00 GMT`
-_NAMED = re.compile(
-    rf"(?:[a-z]+,? )?(?:(\d{{1,2}})(?:st|nd|rd|th|\.)? )?({'|'.join(_MONTHS)})[a-z]*\.?,? "
-    r"(?:(\d{1,2})(?:st|nd|rd|th)?,? )?(\d{4})(?!\d).*",
-    re.IGNORECASE,
-)
+# `May 2020`, `3 May 2020`, `May 3, 2020`, `Sun, 03 May 2020 12:00:00 GMT`; `2020 May 3`.
+_MONTH, _SIGNS = rf"({'|'.join(_MONTHS)})[a-z]*", r"[\s,./-]+"
+_DAY = rf"(?:(\d{{1,2}})(?:st|nd|rd|th)?{_SIGNS})?"
+_MONTH_FIRST = re.compile(rf"(?:[a-z]+{_SIGNS})?{_DAY}{_MONTH}{_SIGNS}{_DAY}(\d{{4}})(?!\d).*", re.IGNORECASE)
+_YEAR_FIRST = re.compile(rf"(\d{{4}}){_SIGNS}{_MONTH}(?:{_SIGNS}(\d{{1,2}})(?!\d).*)?", re.IGNORECASE)
 _LONE_YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)")
 _DOI = re.compile(r"(?:doi:\s*|(?:https?://)?(?:dx\.)?doi\.org/)?(10\.\d{4,9}/\S+)", re.IGNORECASE)
 _LINK = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
@@ -305,9 +304,10 @@ def iso_date(value: Any) -> str | None:
         if found := _date(year, *rest):
             return found
     lone = _LONE_YEAR.search(text) if len(text) <= 40 and len(re.findall(r"\d+", text)) == 1 else None
-    if match := _NAMED.fullmatch(text):
-        month = _MONTHS.index(match[2].lower()) + 1
-        return _date(int(match[4]), month, int(match[1] or match[3] or 0))
+    if match := _MONTH_FIRST.fullmatch(text):
+        return _date(int(match[4]), _MONTHS.index(match[2].lower()) + 1, int(match[1] or match[3] or 0))
+    if match := _YEAR_FIRST.fullmatch(text):
+        return _date(int(match[1]), _MONTHS.index(match[2].lower()) + 1, int(match[3] or 0))
     return _day_first(text) or (lone[1] if lone else None)  # `Spring 2020`, `[c1998]`
 
 

@@ -45,8 +45,7 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
     """Load a corpus by its name or path.
 
     A path that exists is read. A name is looked up in `TAGTOPICS_DATA`, then among the embedded ones
-    ("docstrings", "synthetic"), then in the registry: from the cache, else by download; checksums of files are
-    compared.
+    ("docstrings", "synthetic"), then in the registry: from the cache, else by download.
 
     Args:
         name_or_path: see `list_datasets` for the names.
