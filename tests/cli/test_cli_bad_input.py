@@ -412,6 +412,20 @@ def test_trouble_with_the_machine(error: Exception, expected: str, tmp_path: Pat
     assert result.err.count("\n") == 1
 
 
+@pytest.mark.parametrize("limit", [300_000_000, 999_000_000, 2_000_000_000, -1])
+def test_little_address_space_is_one_line(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (limit, limit))
+    result = run("datasets")
+    assert result.code == (2 if 0 < limit < 1_000_000_000 else 0)
+    if result.code:
+        expected = (
+            f"only {limit / 1e6:.0f} MB of address space are allowed; allow 1,000 MB, such as with ulimit"
+        )
+        assert result.err.startswith(f"tagtopics: error: {expected}")
+        assert result.err.count("\n") == 1
+
+
 def test_our_own_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TAGTOPICS_DEBUG", raising=False)
     with mock.patch("tagtopics.models.persistence.load_model", side_effect=RuntimeError("oops\nhere")):

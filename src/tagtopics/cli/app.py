@@ -61,6 +61,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
 
 COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
 
+_LEAST_BYTES = 1_000_000_000  # of address space, most of it for the libraries
 _NO_MEMORY = "failed to map segment|can't start new thread|[Cc]annot allocate memory"
 
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
@@ -99,6 +100,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", CorpusWarning)
             warnings.showwarning = lambda message, *_, **__: note(str(message))
+            if given and given[0] in COMMANDS:
+                _check_address_space()
             parser = _parser(given[0] if given and given[0] in COMMANDS else None)
             code = parser.main(args=given, prog_name="tagtopics", standalone_mode=False)
         sys.stdout.flush()
@@ -151,6 +154,20 @@ def _parser(name: str | None) -> Any:
             if name in (None, command):
                 app.command(command, cls=_Command, rich_help_panel=panel)(grouped(find_command(command)))
     return get_command(app)
+
+
+def _check_address_space() -> None:
+    """Refuse to start if `ulimit -v` allows too little: libraries then fail in many ways, or never end."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if 0 <= limit < _LEAST_BYTES:  # -1 is no limit
+        raise InputError(
+            f"only {limit / 1e6:,.0f} MB of address space are allowed; allow {_LEAST_BYTES / 1e6:,.0f} MB, "
+            f"such as with ulimit -v {_LEAST_BYTES // 1000}"
+        )
 
 
 def _outcome(error: BaseException) -> tuple[int, str]:
