@@ -17,13 +17,12 @@ import tagtopics as tt
 from tagtopics.analysis.audit.changes import Change, write_changes
 from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
 from tagtopics.cli import main
-from tagtopics.corpus.formats.registry import FORMATS, find_source, load_layers
+from tagtopics.corpus.formats.registry import FORMATS, find_source
 from tagtopics.errors import InputError
 from tagtopics.readers.bookmarks import find_bookmarks
 from tagtopics.readers.exports import find_karakeep, find_linkwarden
 from tagtopics.readers.vault import find_note
 
-load_layers()
 pytestmark = pytest.mark.filterwarnings("ignore::tagtopics.errors.CorpusWarning")
 KIND_OF = {name: name.split()[0] for name in WRITE}
 
