@@ -22,7 +22,7 @@ import math
 import numbers
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -84,12 +84,12 @@ def name_of(value: Any, where: Callable[[], str], what: str = "tag") -> str | No
 # --------------------------------------------------------------------------------------------------- tags
 
 
-@dataclass(frozen=True)
+@dataclass
 class TagStyle:
     """How the strings of a column of tags are read: what occurs in its cells, part by part."""
 
     given: tuple[str, ...] | None = None  # separators that the user named, or a model was fitted with
-    marks: frozenset[str] = frozenset()  # the separators that occur
+    marks: set[str] = field(default_factory=set)  # the separators that occur
     decimals: bool = False  # whether whole numbers are written as 1999.0
     numeric: bool = True  # whether all strings are whole numbers
     listed: str | None = None  # the first string that is a list
@@ -99,28 +99,26 @@ class TagStyle:
     @classmethod
     def of(cls, cells: Sequence[Any], separator: str | tuple[str, ...] | None = None) -> TagStyle:
         """Return the style of a whole column; `separator` is what the user named, None for the default."""
-        return cls(given_separators(separator)).updated(cells)
+        style = cls(given_separators(separator))
+        style.update(cells)
+        return style
 
-    def updated(self, cells: Sequence[Any]) -> TagStyle:
-        """Return the style of this column with more cells."""
-        found: dict[str, Any] = {}
-        marks, decimals, numeric = set(self.marks), self.decimals, self.numeric
+    def update(self, cells: Sequence[Any]) -> None:
+        """Take more cells of the column into account."""
         for cell in cells:
             if not isinstance(cell, str):
                 continue
-            if numeric and (text := cell.strip()) and text not in MISSING:
-                decimals = decimals or _DECIMAL.fullmatch(text) is not None
-                numeric = (_DECIMAL.fullmatch(text) or _WHOLE.fullmatch(text)) is not None
+            if self.numeric and (text := cell.strip()) and text not in MISSING:
+                self.decimals = self.decimals or _DECIMAL.fullmatch(text) is not None
+                self.numeric = (_DECIMAL.fullmatch(text) or _WHOLE.fullmatch(text)) is not None
             if list_in(cell) is not None:
-                found.setdefault("listed", cell)
+                self.listed = self.listed or cell
             elif cell.strip() in MISSING:
-                found.setdefault("missing", cell.strip())
+                self.missing = self.missing or cell.strip()
             else:
-                marks.update(_MARKS.findall(cell))
+                self.marks.update(_MARKS.findall(cell))
                 if "," in cell:
-                    found.setdefault("parted", cell)
-        first = {name: getattr(self, name) or value for name, value in found.items()}
-        return replace(self, marks=frozenset(marks), decimals=decimals, numeric=numeric, **first)
+                    self.parted = self.parted or cell
 
     @property
     def separators(self) -> tuple[str, ...]:

@@ -237,32 +237,29 @@ def _read_memory(source: Any, options: ReadOptions) -> Documents:
 
 def _with_values(documents: Documents, options: ReadOptions) -> Documents:
     """Return documents with the tags, ids and labels that the user gave as values."""
-    tags = options.tags
-    if isinstance(tags, str | Path):
-        tags, lines = tags_of_file(Path(tags), options.tag_separator)
-        documents = documents.with_notices(lines)
-    elif tags is not None and not (sp.issparse(tags) or (isinstance(tags, np.ndarray) and tags.ndim == 2)):
-        tags, lines = noted_tags(list(tags), options.tag_separator)
-        documents = documents.with_notices(lines)
-    if tags is not None:
-        documents = replace(documents, tags=tags, tag_names=None)
-    given = {"id": options.id, "label": options.label, **options.metadata}
-    for what, values in given.items():
+    for what, values in {"id": options.id, "label": options.label, **options.metadata}.items():
         if isinstance(values, str):
             raise InputError(
                 f"{what}: {values[:40]!r} names a column, but the source is not a table; give the values"
             )
+    tags, fields, lines = options.tags, dict[str, Any](), list[str]()
+    if isinstance(tags, str | Path):
+        tags, lines = tags_of_file(Path(tags), options.tag_separator)
+    elif tags is not None and not (sp.issparse(tags) or (isinstance(tags, np.ndarray) and tags.ndim == 2)):
+        tags, lines = noted_tags(list(tags), options.tag_separator)
+    if tags is not None:
+        fields |= {"tags": tags, "tag_names": None}
+
+    def names(values: Any, what: str) -> list[str | None]:
+        where = partial("{}, row {}".format, what)
+        return [name_of(value, partial(where, row), what) for row, value in enumerate(values)]
+
     if options.id is not None:
-        ids = [name or str(row) for row, name in enumerate(_names_of(options.id, "id"))]
-        documents = replace(documents, ids=ids)
+        fields["ids"] = [name or str(row) for row, name in enumerate(names(options.id, "id"))]
     if options.label is not None:
-        documents = replace(documents, labels=_names_of(options.label, "label"))
-    fields, left_out = read_metadata({what: list(values) for what, values in options.metadata.items()})
-    return replace(documents, notices=(*documents.notices, *left_out), **fields)  # type: ignore[arg-type]
-
-
-def _names_of(values: Any, what: str) -> list[str | None]:
-    return [name_of(value, partial("{}, row {}".format, what, row), what) for row, value in enumerate(values)]
+        fields["labels"] = names(options.label, "label")
+    metadata, left_out = read_metadata({what: list(values) for what, values in options.metadata.items()})
+    return replace(documents, notices=[*lines, *documents.notices, *left_out], **fields, **metadata)  # type: ignore[arg-type]
 
 
 # ------------------------------------------------------------------------------------------------ notices

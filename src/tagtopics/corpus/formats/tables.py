@@ -143,15 +143,11 @@ class TableLayout:
     """
 
     def __init__(self, options: ReadOptions) -> None:
-        for what in _ONE_NAME:
+        for what in ("text", "tags", *_ONE_NAME):
             value = getattr(options, what)
-            if not (value is None or isinstance(value, str)):
+            several = what not in _ONE_NAME and isinstance(value, list | tuple) and bool(value)
+            if value is not None and not all(isinstance(one, str) for one in (value if several else [value])):
                 raise InputError(f"{what}: expected the name of a column, got {type(value).__name__}")
-        for what in ("text", "tags"):
-            value = getattr(options, what)
-            several = isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value)
-            if not (value is None or isinstance(value, str) or several):
-                raise InputError(f"{what}: expected the name of a column, or a list of names")
         self._options = options
         self._earlier = options.columns or Columns()
         self._styles: dict[str, TagStyle] = {}
@@ -180,7 +176,7 @@ class TableLayout:
         text, tags = self._text_column(), self._tags_column()
         for name in _listed(tags):
             given = given_separators(self._options.tag_separator) or self._earlier.separators_of(name)
-            self._styles[name] = self._styles.get(name, TagStyle(given)).updated(table.columns.get(name, ()))
+            self._styles.setdefault(name, TagStyle(given)).update(table.columns.get(name, ()))
         found: dict[str, Any] = {
             "text": text[0] if len(text) == 1 else text,
             "tags": tags,
