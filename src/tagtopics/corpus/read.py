@@ -38,7 +38,6 @@ from tagtopics.corpus.formats.tables import (
     texts_of,
 )
 from tagtopics.corpus.recipe import TextRecipe, language_notices
-from tagtopics.corpus.tags import tags_of_file
 from tagtopics.corpus.text import HTML_REMOVED, TermCounter, learn, plain_texts
 from tagtopics.errors import InputError, Unusual, warn
 
@@ -58,7 +57,7 @@ def read_corpus(source: Any, **options: Unpack[ReadKeywords]) -> Corpus:
         options: keyword arguments, all optional, as follows.
         text: the column of the text, or several to be joined.
         tags: the column of the tags; several columns give tags of several kinds, `author:Jane Doe`. For
-            counts: a documents x tags matrix, lists of tags, or a file with one line of tags per document.
+            counts: a documents x tags matrix, or lists of tags.
         id: the column of the documents' names.
         label: the column of the documents' classes.
         title: the column of the documents' titles; by default `title`, unless it is the text or a tag.
@@ -237,15 +236,14 @@ def _read_memory(source: Any, options: ReadOptions) -> Documents:
 
 def _with_values(documents: Documents, options: ReadOptions) -> Documents:
     """Return documents with the tags, ids and labels that the user gave as values."""
-    for what, values in {"id": options.id, "label": options.label, **options.metadata}.items():
-        if isinstance(values, str):
+    named = {"tags": options.tags, "id": options.id, "label": options.label, **options.metadata}
+    for what, values in named.items():
+        if isinstance(values, str | Path):
             raise InputError(
-                f"{what}: {values[:40]!r} names a column, but the source is not a table; give the values"
+                f"{what}: {str(values)[:40]!r} names a column, but the source is not a table; give the values"
             )
     tags, fields, lines = options.tags, dict[str, Any](), list[str]()
-    if isinstance(tags, str | Path):
-        tags, lines = tags_of_file(Path(tags), options.tag_separator)
-    elif tags is not None and not (sp.issparse(tags) or (isinstance(tags, np.ndarray) and tags.ndim == 2)):
+    if tags is not None and not (sp.issparse(tags) or (isinstance(tags, np.ndarray) and tags.ndim == 2)):
         tags, lines = noted_tags(list(tags), options.tag_separator)
     if tags is not None:
         fields |= {"tags": tags, "tag_names": None}

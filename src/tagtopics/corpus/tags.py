@@ -1,4 +1,4 @@
-"""Tags as they are in a corpus: their kinds, files of tags, and the labels `y` of estimators.
+"""Tags as they are in a corpus: their kinds, and the labels `y` of estimators.
 
 In `y`, one string per document is one tag and is never split; for the tags of tables, and of a table `y`, see
 `tagtopics.corpus.cells`.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,9 @@ import scipy.sparse as sp
 
 from tagtopics._typing import CSR
 from tagtopics.corpus.align import align_columns
-from tagtopics.corpus.cells import (
-    NotedTags,
-    TagLists,
-    TagStyle,
-    name_of,
-    noted_tags,
-    read_tags,
-    tags_of_cells,
-)
+from tagtopics.corpus.cells import TagLists, TagStyle, name_of, read_tags, tags_of_cells
 from tagtopics.corpus.core import document_number, tag_matrix
 from tagtopics.corpus.formats.tables import frame_of, is_numeric
-from tagtopics.corpus.formats.text_files import name_lines
 from tagtopics.errors import InputError, Unusual, warn
 
 MOST_KINDS = 8  # with more different kinds than this, tags count as having none
@@ -56,11 +46,6 @@ def bare_name(tag: str) -> str:
 def distinct_tags(lists: TagLists) -> tuple[str, ...]:
     """Return all tags, sorted."""
     return tuple(sorted({tag for tags in lists for tag in tags}))
-
-
-def tags_of_file(path: Path, separator: str | None) -> NotedTags:
-    """Return the tags of a file with one line for each document, and what was decided."""
-    return noted_tags(name_lines(path), separator, lambda row: f"{path}, line {row + 1}")
 
 
 def tags_of_labels(
