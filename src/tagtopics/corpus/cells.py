@@ -38,7 +38,6 @@ NotedTags = tuple[TagLists, list[str]]  # with lines on decisions
 # The separators of a column that no one has named: those of `STRONG` that occur in it, else `WEAK`.
 STRONG, WEAK = (";", "|"), ","
 MISSING = frozenset({"nan", "NaN", "NAN", "None", "null", "NULL", "<NA>", "NaT"})  # what programs write
-_LONGEST = max(map(len, MISSING))
 
 _DECIMAL, _WHOLE = re.compile(r"-?\d+\.0"), re.compile(r"-?\d+")
 _APART = re.compile(r"(?<=['\"])\s+(?=['\"])")  # between the items of an array, as NumPy writes it
@@ -55,11 +54,7 @@ def is_missing(value: Any) -> bool:
 
 def is_missing_text(value: Any) -> bool:
     """Tell whether a value is a string that stands for a missing one."""
-    if not isinstance(value, str):
-        return False
-    if len(value) > _LONGEST and not (value[0].isspace() or value[-1].isspace()):
-        return False  # most texts: nothing to copy
-    return value.strip() in MISSING
+    return isinstance(value, str) and value.strip() in MISSING
 
 
 def name_of(value: Any, where: Callable[[], str], what: str = "tag") -> str | None:
