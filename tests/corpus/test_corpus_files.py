@@ -139,7 +139,7 @@ def test_a_database_in_the_middle_of_a_change_is_refused(tmp_path: Path) -> None
         writer.execute("PRAGMA cache_size = 1")
         writer.execute("UPDATE papers SET abstract = 'tram ' || abstract")
         assert b"tram" in (tmp_path / "a.db").read_bytes()
-        with pytest.raises(tt.InputError, match=r"a\.db: cannot be read as SQLite \(database is locked\)"):
+        with pytest.raises(tt.InputError, match=r"a\.db: cannot be read as SQLite"):
             tt.read_corpus(tmp_path / "a.db", text="abstract")
         writer.rollback()
         assert tt.read_corpus(tmp_path / "a.db", text="abstract").n_docs == 2_000
