@@ -27,7 +27,7 @@ from tagtopics.explore.record.heat_maps import MOST_PIXELS, tag_maps
 from tagtopics.explore.record.photographs import Photographs, with_pictures
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
-from tagtopics.explore.server.server import Served, create_server
+from tagtopics.explore.server.server import create_server
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -247,8 +247,8 @@ def test_without_the_folder_visual_words_are_not_shown(browser: Any, many: Topic
 
 def test_server_shows_every_photo(browser: Any, seeing: Any, scenes: Path) -> None:
     record = tt.topic_data(seeing, tt.read_corpus(scenes, visual=seeing.visual_), "Scenes")
-    app, models = create_server(None, None)
-    models.replace([Served("scenes", record, ModelEngine(seeing), Photographs(record, seeing, str(scenes)))])
+    app, served = create_server()
+    served.load(record, ModelEngine(seeing), Photographs(record, seeing, str(scenes)))
     for address in serving(app):
         watched = Watched(browser, address)
         page = watched.open(f"#/document/{record.documents.ids[7]}")

@@ -329,20 +329,6 @@ def test_gate_hands_on_errors() -> None:
     run_async(fail())
 
 
-def test_metrics_count(ask: Client) -> None:
-    before = ask("GET", "/metrics").text
-    ask("GET", "/health")
-    after = ask("GET", "/metrics").text
-    name = 'tagtopics_requests_total{route="/health",status="200"}'
-
-    def count(text: str) -> int:
-        return int(
-            float(next((line.split()[-1] for line in text.splitlines() if line.startswith(name)), "0"))
-        )
-
-    assert count(after) == count(before) + 1
-
-
 def test_models_without_tags_or_recommender_say_so(data: TopicData, corpus: tt.Corpus) -> None:
     plain: Any = tt.LDA(n_topics=3, max_iter=3, random_state=0).fit_topics(corpus)
     ask = Client(create_app(data, ModelEngine(plain)))

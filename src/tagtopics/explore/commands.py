@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tagtopics.cli.options import ModelArgument, OutputOptions, argument, flag, option
-from tagtopics.cli.output import console, fact_table, note, plain, show, write_error, write_notes
+from tagtopics.cli.options import ModelArgument, OutputOptions, flag, option
+from tagtopics.cli.output import console, fact_table, note, plain, show, write_notes
 from tagtopics.cli.sources import is_path, load, load_named, load_with_documents
 from tagtopics.errors import InputError, MissingExtraError
 
@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 
     from tagtopics.corpus import Corpus
     from tagtopics.explore.record.topic_data import TopicData
-    from tagtopics.explore.server.server import Models, Served
     from tagtopics.models.base import TopicModel
 
-ModelsArgument = Annotated[
-    list[str],
-    argument("Model folders written by `fit`; with several, each is served under its name.", "MODEL..."),
-]
 ReportOption = Annotated[str, option("HTML file to write.", "--out", "-o", metavar="FILE")]
 OverwriteOption = Annotated[bool, flag("Replace FILE even if it is not a tagtopics report.", "--overwrite")]
 CorpusOption = Annotated[
@@ -182,7 +177,7 @@ def _record(loaded: TopicModel, documents: Corpus | None, path: str, title: str 
 
 
 def serve_command(
-    models: ModelsArgument,
+    model: ModelArgument,
     output: OutputOptions,
     corpus: CorpusOption = None,
     title: TitleOption = None,
@@ -200,20 +195,18 @@ def serve_command(
     root_path: RootOption = "",
     log: LogOption = False,
 ) -> None:
-    """Serve models: their pages, a workbench for new texts, and a JSON API under /api/v1."""
+    """Serve a model: its pages, a workbench for new texts, and a JSON API under /api/v1."""
     from tagtopics.explore.record.photographs import Photographs
 
     try:
         from tagtopics.explore.server.engine import ModelEngine
         from tagtopics.explore.server.middleware import Limits
         from tagtopics.explore.server.server import (
-            Served,
             allowed_hosts,
             bind,
             create_server,
             is_local,
             make_server,
-            names_of,
         )
     except ImportError:
         raise MissingExtraError("serve", "serve") from None
@@ -222,28 +215,24 @@ def serve_command(
     origins = [one.strip() for one in (cors or "").split(",") if one.strip()]
     if any("://" not in one for one in origins):
         raise InputError("--cors: give addresses such as https://example.org")
-    if len(models) > 1 and (corpus or title or images):
-        raise InputError("serve: --corpus, --title and --images need a single model")
     limits = Limits(workers=workers, queue=queue, seconds=timeout)
     hosts = allowed_hosts(host, allowed_host or ())
     app, served = create_server(limits, hosts, token=token, origins=origins)
     server = make_server(app, limits, proxies=forwarded_allow_ips, root_path=root_path, log=log)
     listening = bind(host, port, limits)
 
-    def load() -> list[Served]:
-        found = []
-        for name, path in zip(names_of(models), models, strict=True):
-            loaded, documents = _load_both(path, corpus, output)
-            engine = ModelEngine(loaded)
-            engine.warm()
-            data = _record(loaded, documents, path, title)
-            found.append(Served(name, data, engine, Photographs(data, loaded, images) if images else None))
-        return found
+    def load_model() -> str:
+        loaded, documents = _load_both(model, corpus, output)
+        engine = ModelEngine(loaded)
+        engine.warm()
+        data = _record(loaded, documents, model, title)
+        served.load(data, engine, Photographs(data, loaded, images) if images else None)
+        return data.title
 
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
     if token is None and not is_local(host):
-        note(f"whoever can reach {address} can use the models: give --token-file or set TAGTOPICS_TOKEN")
-    _serve(server, served, listening, load, address, quiet=output.quiet)
+        note(f"whoever can reach {address} can use the model: give --token-file or set TAGTOPICS_TOKEN")
+    _serve(server, listening, load_model, address, quiet=output.quiet)
 
 
 def mcp_command(
@@ -301,43 +290,32 @@ def _read_token(given: str | None, file: str | None) -> str | None:
 
 
 def _serve(
-    server: Server,
-    models: Models,
-    listening: socket.socket,
-    load: Callable[[], list[Served]],
-    address: str,
-    *,
-    quiet: bool,
+    server: Server, listening: socket.socket, load_model: Callable[[], str], address: str, *, quiet: bool
 ) -> None:
-    """Listen at once, load the models meanwhile, load them again at SIGHUP; end if they cannot be loaded."""
-    import signal
+    """Listen at once and load the model meanwhile; end if it cannot be loaded."""
     import threading
 
-    first: list[Exception] = []
+    failures: list[Exception] = []
 
-    def ready() -> None:
+    def load() -> None:
+        try:
+            title = load_model()
+        except Exception as error:
+            failures.append(error)
+            server.should_exit = True
+            return
         if not quiet:
             write_notes()
-            names = ", ".join(one["title"] for one in models.loaded)
-            console().print(plain(f"Serving {names} at {address}"), soft_wrap=True)
+            console().print(plain(f"Serving {title} at {address}"), soft_wrap=True)
             console().print(plain("Press Ctrl-C to stop.", "dim"))
 
-    def failed(error: Exception) -> None:
-        if models.loaded:
-            write_error(f"note: reload failed, the earlier models stay: {models.failure}")
-        else:
-            first.append(error)
-            server.should_exit = True
-
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, lambda *_: models.wanted.set())
     if not quiet:
         note("loading; /ready answers 200 when this is done")
         write_notes()
-    threading.Thread(target=models.keep_loaded, args=(load, ready, failed), daemon=True).start()
+    threading.Thread(target=load, daemon=True).start()
     server.run(sockets=[listening])
-    if first:
-        raise first[0]
+    if failures:
+        raise failures[0]
 
 
 def _load_both(path: str, corpus: str | None, output: OutputOptions) -> tuple[TopicModel, Corpus | None]:
