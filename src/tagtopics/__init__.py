@@ -52,9 +52,6 @@ if TYPE_CHECKING:
     from tagtopics.explore import write_report as write_report
     from tagtopics.explore.record.export import export as export
     from tagtopics.explore.record.heat_maps import tag_maps as tag_maps
-    from tagtopics.explore.record.notebook import plot_tags as plot_tags
-    from tagtopics.explore.record.notebook import plot_topic as plot_topic
-    from tagtopics.explore.record.notebook import plot_topics as plot_topics
     from tagtopics.explore.record.tables import export_tables as export_tables
     from tagtopics.explore.record.to_topic_data import topic_data as topic_data
     from tagtopics.images.vocabulary import VisualVocabulary as VisualVocabulary
@@ -98,7 +95,6 @@ _HOMES = {
     "evaluation": ("evaluate",),
     "explore.record.export": ("export",),
     "explore.record.heat_maps": ("tag_maps",),
-    "explore.record.notebook": ("plot_tags", "plot_topic", "plot_topics"),
     "explore.record.tables": ("export_tables",),
     "explore.record.to_topic_data": ("topic_data",),
 }

@@ -90,11 +90,11 @@ HttpOption = Annotated[
     bool, flag("Answer at http://127.0.0.1:PORT/mcp instead of on standard input and output.", "--http")
 ]
 ExportOption = Annotated[
-    str, option("Folder (csv parquet mallet) or file to write.", "--out", "-o", metavar="PATH")
+    str, option("Folder (csv, parquet) or file to write.", "--out", "-o", metavar="PATH")
 ]
 FormatOption = Annotated[
     str | None,
-    option("csv, parquet, graphml, pyldavis or mallet.", "--format", "-f",
+    option("csv, parquet, graphml or pyldavis.", "--format", "-f",
            default="graphml if PATH ends so, else csv", metavar="NAME"),
 ]  # fmt: skip
 ReplaceOption = Annotated[bool, flag("Replace an existing file.", "--overwrite")]

@@ -42,9 +42,9 @@ def export(
 
     Args:
         model: fitted.
-        path: a folder for "csv", "parquet" (tables) and "mallet"; a file for "graphml" (the network of tags
-            and topics) and "pyldavis" (the arguments of `pyLDAvis.prepare`, as JSON). A folder that an export
-            wrote is replaced.
+        path: a folder for the tables of "csv" and "parquet"; a file for "graphml" (the network of
+            tags and topics) and "pyldavis" (the arguments of `pyLDAvis.prepare`, as JSON). A folder that an
+            export wrote is replaced.
         format: one of these.
         corpus: the documents the model was fitted to. "pyldavis" needs it; tables have credits with it,
             networks edges between tags.
@@ -171,26 +171,6 @@ def _write_parquet(model: TopicModel, corpus: Corpus | None, folder: Path) -> No
         polars.DataFrame(table).write_parquet(folder / f"{name}.parquet")
 
 
-def _write_mallet(model: TopicModel, corpus: Corpus | None, folder: Path) -> None:
-    """Write MALLET's doc-topics (number, name, shares) and topic-keys (number, alpha, words)."""
-    documents = [
-        "\t".join([str(d), _one_cell(name), *(f"{share:.9g}" for share in row)])
-        for d, (name, row) in enumerate(zip(model.doc_ids_, model.doc_topic_.tolist(), strict=True))
-    ]
-    keys = [
-        f"{k}\t{float(model.doc_topic_prior_[k]):.5g}\t{' '.join(_one_cell(word) for word, _ in words)}"
-        for k, words in enumerate(model.top_words(20))
-    ]
-    for name, lines in (("doc-topics.txt", documents), ("topic-keys.txt", keys)):
-        with (folder / name).open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-
-
-def _one_cell(name: str) -> str:
-    """Return a name that white space does not end, as MALLET's are: blanks become %20."""
-    return "%20".join(name.split())
-
-
 def _pyldavis_text(model: TopicModel, corpus: Any) -> str:
     tokens = np.asarray(corpus.counts.sum(1), dtype=np.int64).ravel()
     frequency = np.asarray(corpus.counts.sum(0), dtype=np.int64).ravel()
@@ -218,6 +198,5 @@ _FILES: dict[str, Callable[[TopicModel, Corpus | None], str]] = {
 _FOLDERS: dict[str, Callable[[TopicModel, Corpus | None, Path], None]] = {
     "csv": _write_csv,
     "parquet": _write_parquet,
-    "mallet": _write_mallet,
 }
-FORMATS = ("csv", "parquet", "graphml", "pyldavis", "mallet")
+FORMATS = (*_FOLDERS, *_FILES)

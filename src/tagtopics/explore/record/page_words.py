@@ -7,7 +7,6 @@ pattern is written from its parsed form, with sets of Unicode properties that me
 from __future__ import annotations
 
 import importlib
-import re
 from typing import Any
 
 from tagtopics.corpus.recipe import TextRecipe
@@ -20,18 +19,7 @@ _SETS = {
 }
 """What `\\d`, `\\s` and `\\w` match in Python."""
 
-_EDGES = {
-    "AT_BEGINNING": r"(?<![^])",
-    "AT_BEGINNING_STRING": r"(?<![^])",
-    "AT_END": r"(?=\n?(?![^]))",
-    "AT_END_STRING": r"(?![^])",
-    "AT_BOUNDARY": r"(?:(?<=[{0}])(?![{0}])|(?<![{0}])(?=[{0}]))".format(_SETS["WORD"]),
-    "AT_NON_BOUNDARY": r"(?:(?<=[{0}])(?=[{0}])|(?<![{0}])(?![{0}]))".format(_SETS["WORD"]),
-}
-
-
-class _UntranslatableError(Exception):
-    """A part that JavaScript has no counterpart for."""
+_BOUNDARY = r"(?:(?<=[{0}])(?![{0}])|(?<![{0}])(?=[{0}]))".format(_SETS["WORD"])
 
 
 def page_obstacle(recipe: TextRecipe | None) -> str | None:
@@ -40,35 +28,24 @@ def page_obstacle(recipe: TextRecipe | None) -> str | None:
         return "counts"
     if recipe.tokenizer is not None:
         return "tokenizer"
-    if recipe.lemmas is not None:
-        return "lemmas"
-    if recipe.token_pattern is not None and page_pattern(recipe.token_pattern) is None:
-        return "pattern"
-    return None
+    return None if recipe.lemmas is None else "lemmas"
 
 
 def word_settings(recipe: TextRecipe) -> dict[str, Any]:
     """Return how a page finds words as a recipe does, which `page_obstacle` says it can."""
+    pattern = recipe.token_pattern
     return {
         "lowercase": recipe.lowercase,
-        "pattern": None if recipe.token_pattern is None else page_pattern(recipe.token_pattern),
-        "phrases": [],
+        "pattern": None if pattern is None else {"source": page_pattern(pattern)},  # flags `dgu`
         "shortest": recipe.min_length,
         "ngrams": list(recipe.ngram_range),
         "stop": sorted(stop_words(recipe)),
     }
 
 
-def page_pattern(pattern: str) -> dict[str, Any] | None:
-    """Return a pattern for JavaScript (flags `dgu`); None if there is none. Texts are searched whole."""
-    parsed = importlib.import_module("re._parser").parse(pattern)
-    if parsed.state.flags & ~(re.UNICODE | re.VERBOSE):
-        return None
-    try:
-        source = _sequence(parsed)
-    except _UntranslatableError:
-        return None
-    return {"source": source, "piece": 0}
+def page_pattern(pattern: str) -> str:
+    """Return a pattern that `corpus/patterns.py` accepts as a regular expression of JavaScript."""
+    return _sequence(importlib.import_module("re._parser").parse(pattern))
 
 
 def _sequence(nodes: Any) -> str:
@@ -76,38 +53,23 @@ def _sequence(nodes: Any) -> str:
 
 
 def _part(kind: str, value: Any) -> str:
-    if kind in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
-        return _character(kind, value)
-    if kind == "AT" and str(value) in _EDGES:
-        return _EDGES[str(value)]
-    if kind == "SUBPATTERN":
-        group, _, _, nodes = value
-        return f"{'(?:' if group is None else '('}{_sequence(nodes)})"
-    if kind == "BRANCH":
-        return f"(?:{'|'.join(_sequence(nodes) for nodes in value[1])})"
-    if kind in ("MAX_REPEAT", "MIN_REPEAT"):
-        least, most, nodes = value
-        above = "" if str(most) == "MAXREPEAT" else most
-        return f"(?:{_sequence(nodes)}){{{least},{above}}}{'?' if kind == 'MIN_REPEAT' else ''}"
-    if kind in ("ASSERT", "ASSERT_NOT"):
-        direction, nodes = value
-        return f"(?{'<' if direction < 0 else ''}{'=' if kind == 'ASSERT' else '!'}{_sequence(nodes)})"
-    raise _UntranslatableError(kind)
-
-
-def _character(kind: str, value: Any) -> str:
-    """Return a part of one character."""
+    """Return a part of a parsed pattern; there are no others in those that are accepted."""
     if kind == "LITERAL":
         return _escaped(value)
     if kind == "NOT_LITERAL":
         return f"[^{_escaped(value)}]"
-    if kind == "ANY":
-        return r"[^\n]"
-    items = [(str(what), of) for what, of in value]
-    parts = [f"[{_set(what, of)}]" for what, of in items if what != "NEGATE"]
-    if items[0][0] == "NEGATE":
-        return f"(?:(?!{'|'.join(parts)})[^])"
-    return f"(?:{'|'.join(parts)})"
+    if kind == "IN":
+        parts = [f"[{_set(str(what), of)}]" for what, of in value if str(what) != "NEGATE"]
+        negated = str(value[0][0]) == "NEGATE"
+        return f"(?:(?!{'|'.join(parts)})[^])" if negated else f"(?:{'|'.join(parts)})"
+    if kind == "AT":
+        return _BOUNDARY
+    if kind == "SUBPATTERN":
+        return f"(?:{_sequence(value[-1])})"
+    if kind == "BRANCH":
+        return f"(?:{'|'.join(map(_sequence, value[1]))})"
+    least, most, nodes = value  # of a repetition
+    return f"(?:{_sequence(nodes)}){{{least},{'' if str(most) == 'MAXREPEAT' else most}}}"
 
 
 def _set(kind: str, value: Any) -> str:
@@ -116,11 +78,8 @@ def _set(kind: str, value: Any) -> str:
         return _escaped(value)
     if kind == "RANGE":
         return f"{_escaped(value[0])}-{_escaped(value[1])}"
-    if kind == "CATEGORY":
-        name = str(value).removeprefix("CATEGORY_")
-        if name.removeprefix("NOT_") in _SETS:
-            return f"{'^' if name.startswith('NOT_') else ''}{_SETS[name.removeprefix('NOT_')]}"
-    raise _UntranslatableError(kind)
+    name = str(value).removeprefix("CATEGORY_")
+    return ("^" if name.startswith("NOT_") else "") + _SETS[name.removeprefix("NOT_")]
 
 
 def _escaped(point: int) -> str:
