@@ -93,9 +93,7 @@ def families_of(theta: Float32, background: Bool) -> Int64:
             cost = np.bincount(family[others], pairs[k, others], len(FAMILIES))
             sizes = np.bincount(family[others], minlength=len(FAMILIES))
             family[k] = np.lexsort((sizes, cost))[0]  # among equal ones, the least used
-        there = (pairs @ np.eye(len(FAMILIES))[family])[
-            :, family
-        ]  # (K, K): of a topic in the family of another
+        there = (pairs @ np.eye(len(FAMILIES))[family])[:, family]  # (K, K): in the family of another
         own = np.diag(there)
         change = np.where(family[:, None] == family, 0.0, there + there.T - own[:, None] - own - 2 * pairs)
         a, b = np.unravel_index(np.argmin(change), change.shape)

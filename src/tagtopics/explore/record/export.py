@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
@@ -17,11 +17,13 @@ from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.text import to_cell
 from tagtopics.errors import InputError, MissingExtraError
-from tagtopics.explore.record.tables import export_tables
+from tagtopics.explore.record.tables import Table, export_tables
 from tagtopics.files import atomic_file, atomic_folder, check_target, digest_file
 from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import training_documents
 
+_FILES = ("graphml", "pyldavis")
+FORMATS = ("csv", "parquet", *_FILES)
 _MANIFEST, _MARK = "export.json", "tagtopics export"
 _LEAST_SHARE = 0.05  # smallest p(topic | tag) of an edge between a tag and a topic
 _LEAST_TOGETHER = 2  # fewest documents of an edge between two tags
@@ -55,12 +57,14 @@ def export(
     if documents is None and format == "pyldavis":
         raise InputError("export: pyldavis needs the documents that the model was fitted to")
     if format in _FILES:
-        text = _FILES[format](model, documents)
+        network = format == "graphml"
+        text = graphml(*tag_network(model, documents)) if network else _pyldavis_text(model, documents)
         with atomic_file(target) as place:
             place.write_text(text, encoding="utf-8")
         return target
     with atomic_folder(target) as folder:
-        _FOLDERS[format](model, documents, folder)
+        for name, table in export_tables(model, documents).items():
+            _write_table(table, folder / f"{name}.{format}")
         digests = {file.name: digest_file(file) for file in sorted(folder.iterdir())}
         manifest = {"format": _MARK, "version": 1, "content": format, "files": digests}
         (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
@@ -154,21 +158,19 @@ def _data(of: str, name: str, value: Any) -> str:
     return f'<data key="{of}_{name}">{escape(text)}</data>'
 
 
-def _write_csv(model: TopicModel, corpus: Corpus | None, folder: Path) -> None:
-    for name, table in export_tables(model, corpus).items():
-        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow(table)
-            rows.writerows(map(to_cell, row) for row in zip(*table.values(), strict=True))
-
-
-def _write_parquet(model: TopicModel, corpus: Corpus | None, folder: Path) -> None:
-    try:
-        import polars
-    except ImportError:
-        raise MissingExtraError("parquet", "parquet") from None
-    for name, table in export_tables(model, corpus).items():
-        polars.DataFrame(table).write_parquet(folder / f"{name}.parquet")
+def _write_table(table: Table, path: Path) -> None:
+    """Write a table as its suffix says, .parquet or .csv."""
+    if path.suffix == ".parquet":
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtraError("parquet", "parquet") from None
+        polars.DataFrame(table).write_parquet(path)
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(table)
+        rows.writerows(map(to_cell, row) for row in zip(*table.values(), strict=True))
 
 
 def _pyldavis_text(model: TopicModel, corpus: Any) -> str:
@@ -189,14 +191,3 @@ def _pyldavis_text(model: TopicModel, corpus: Any) -> str:
 def _rows_of_one(values: Any) -> list[list[float]]:
     wide = np.asarray(values, dtype=np.float64)
     return [[float(f"{v:.9g}") for v in row] for row in (wide / wide.sum(1, keepdims=True)).tolist()]
-
-
-_FILES: dict[str, Callable[[TopicModel, Corpus | None], str]] = {
-    "graphml": lambda model, corpus: graphml(*tag_network(model, corpus)),
-    "pyldavis": _pyldavis_text,
-}
-_FOLDERS: dict[str, Callable[[TopicModel, Corpus | None, Path], None]] = {
-    "csv": _write_csv,
-    "parquet": _write_parquet,
-}
-FORMATS = (*_FOLDERS, *_FILES)

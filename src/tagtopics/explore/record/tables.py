@@ -30,12 +30,22 @@ def export_tables(model: TopicModel, corpus: Corpus | None = None, *, n_words: i
         n_words: words of each topic in `topic_words`.
     """
     check_is_fitted(model)
-    tables = {
+    listed = [(k, *entry) for k, words in enumerate(model.top_words(n_words)) for entry in words]
+    tokens = model.components_.astype(np.float64) * model.topic_sums_[:, np.newaxis]  # (K, W)
+    tables: dict[str, Table] = {
         "topics": _topics(model),
-        "topic_words": _topic_words(model, n_words),
+        "topic_words": {
+            "topic": [k for k, _, _ in listed],
+            "word": [word for _, word, _ in listed],
+            "probability": [p for _, _, p in listed],
+        },
         "documents": _long("id", model.doc_ids_, model.doc_topic_),
         "tags": _tags(model),
-        "words": _words(model),
+        "words": {
+            "word": list(model.vocabulary_),
+            "tokens": tokens.sum(0).tolist(),
+            "topic": tokens.argmax(0).tolist(),
+        },
     }
     if corpus is not None and model.tag_names_ and hasattr(model, "explain"):
         tables["credits"] = _credits(model, training_documents(model, corpus))
@@ -52,11 +62,6 @@ def _topics(model: TopicModel) -> Table:
         "words": [" ".join(word for word, _ in row) for row in model.top_words(10)],
         "tags": ["; ".join(entry["tag"] for entry in row) for row in tags],
     }
-
-
-def _topic_words(model: TopicModel, n_words: int) -> Table:
-    rows = [(k, *entry) for k, words in enumerate(model.top_words(n_words)) for entry in words]
-    return dict(zip(("topic", "word", "probability"), map(list, zip(*rows, strict=True)), strict=True))
 
 
 def _long(key: str, names: Any, proportions: Any, **more: Any) -> Table:
@@ -77,15 +82,6 @@ def _tags(model: TopicModel) -> Table:
     means = model.tag_means() if known else np.empty((0, K))
     names, docs = (model.tag_names_, model.tag_docs_) if known else ((), np.empty(0, dtype=np.int64))
     return _long("tag", names, means, documents=docs)
-
-
-def _words(model: TopicModel) -> Table:
-    joint = model.components_.astype(np.float64) * model.topic_sums_[:, np.newaxis]
-    return {
-        "word": list(model.vocabulary_),
-        "tokens": joint.sum(0).tolist(),
-        "topic": joint.argmax(0).tolist(),
-    }
 
 
 def _credits(model: Any, corpus: Corpus) -> Table:

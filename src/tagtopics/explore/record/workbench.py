@@ -56,17 +56,13 @@ def workbench(model: TopicModel, data: TopicData) -> bytes | None:
         "prior": [float(f"{value:.7g}") for value in np.asarray(model.doc_topic_prior_, dtype=np.float64)],
     }
     tags = None
-    if recommender is not None and _is_known(recommender, model):
-        columns = {name: t for t, name in enumerate(model.tag_names_)}
+    columns = {name: t for t, name in enumerate(model.tag_names_)}
+    # Without `own`, the regression is one on the nearest documents, which a page cannot compute.
+    if recommender is not None and len(recommender.own) and set(recommender.tag_names) <= set(columns):
         bench = _Recommender(recommender, number, [columns[name] for name in recommender.tag_names])
         tags = bench.fitting(MOST_BYTES, len(packed(parts)))
     block = packed(parts | {"tags": tags})
     return block if base64_size(len(block)) <= MOST_BYTES else b""
-
-
-def _is_known(recommender: TagRecommender, model: TopicModel) -> bool:
-    """Return whether a page has all tags, and the regression is one on all documents, not on the nearest."""
-    return len(recommender.own) > 0 and set(recommender.tag_names) <= set(model.tag_names_)
 
 
 class _Recommender:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import Float32, Float64, Int64
+from tagtopics._typing import Float64, Int64
+from tagtopics.corpus.recipe import recipe_to_json
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore.record.topic_data import TopicData
@@ -51,7 +52,7 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
         "groups": suggested_groups(data),
         "findings": [asdict(one) for one in data.findings],
         "time": time_of(data),
-        "recipe": data.recipe_settings,
+        "recipe": None if data.recipe is None else recipe_to_json(data.recipe),
         "fitted": data.fitted,
         "about": data.about,
         "pictures": data.visual or bool(data.pictures),
@@ -114,8 +115,9 @@ def near_topics(data: TopicData) -> tuple[Int64, Float64]:
     The similarity is the Bhattacharyya coefficient, scaled so that two topics have 0 in the mean and equal
     ones 1; less than the mean is 0.
     """
-    chance = mean_overlap(np.sqrt(data.topic_word.astype(np.float64)))
-    alike = np.maximum((1.0 - topic_distances(data.topic_word) ** 2 - chance) / max(1.0 - chance, 1e-9), 0.0)
+    roots = np.sqrt(data.topic_word.astype(np.float64))
+    chance = mean_overlap(roots)
+    alike = np.clip((roots @ roots.T - chance) / max(1.0 - chance, 1e-9), 0.0, 1.0)
     np.fill_diagonal(alike, -1.0)
     near = np.argsort(-alike, axis=1, kind="stable")[:, : min(NEAR_TOPICS, data.n_topics - 1)]
     return near, np.take_along_axis(alike, near, 1)
@@ -246,20 +248,11 @@ def entries_of(offsets: Int64, rows: Int64) -> tuple[Int64, Int64]:
     return np.arange(sizes.sum()) + np.repeat(offsets[rows] - np.cumsum(sizes) + sizes, sizes), sizes
 
 
-def divided(values: list[Any], sizes: Int64) -> list[list[Any]]:
-    """Return values as a list for each row; `sizes` are how many each row has."""
+def divided(values: Any, sizes: Int64) -> list[Any]:
+    """Return a list or text as a piece for each row; `sizes` are how long the pieces are."""
     return [values[a:b] for a, b in pairwise([0, *np.cumsum(sizes).tolist()])]
 
 
 def lengths(data: TopicData) -> Float64:
     """Return (D,): the number of tokens of each document."""
     return np.asarray(data.word_counts @ np.ones(len(data.words)), dtype=np.float64)
-
-
-# ---------------------------------------------------------------------------------------- topic map
-
-
-def topic_distances(topic_word: Float32) -> Float64:
-    """Return (K, K): the Hellinger distance of topics, 0 for equal and 1 for no word in common."""
-    roots = np.sqrt(topic_word.astype(np.float64))
-    return np.asarray(np.sqrt(np.clip(1.0 - roots @ roots.T, 0.0, 1.0)))

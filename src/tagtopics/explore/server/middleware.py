@@ -10,12 +10,14 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fastapi import HTTPException
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tagtopics.explore.report.page import compact_json
 
 _HEADERS = (
     (b"cache-control", b"no-cache"),
@@ -70,6 +72,11 @@ class Gate:
                 return await asyncio.shield(future)
         except TimeoutError:
             raise HTTPException(504, "the answer took too long; try a shorter text") from None
+
+    async def answer(self, compute: Callable[[], Any]) -> Response:
+        """Return what a function computes as JSON; both in a worker, because large answers take long."""
+        content = await self.run(lambda: compact_json(compute()))
+        return Response(content, media_type="application/json")
 
     def close(self) -> None:
         """Wait for running functions and refuse new ones."""
