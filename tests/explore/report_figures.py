@@ -15,7 +15,6 @@ from tagtopics.bp.graph import joint_profile
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import rounded, significant
 from tagtopics.explore.report.prepare import (
     LEAST_SHARE,
@@ -28,6 +27,7 @@ from tagtopics.explore.report.prepare import (
     near_topics,
     posted,
     shown_words,
+    suggested_groups,
     word_docs,
     word_topics,
 )

@@ -18,7 +18,7 @@ from tagtopics.cli import main
 from tagtopics.errors import InputError
 from tagtopics.explore import ReportOptions, write_report
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.audit_page import read_findings
+from tagtopics.explore.report.inputs import read_findings
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -148,8 +148,8 @@ def test_report_without_findings_has_no_page(browser: Any, data: TopicData, tmp_
 
 
 def test_findings_count_towards_the_size(data: TopicData) -> None:
-    from tagtopics.explore.report.audit_page import AuditFinding
     from tagtopics.explore.report.html_report import render_report
+    from tagtopics.explore.report.inputs import AuditFinding
 
     findings = [
         AuditFinding(

@@ -151,29 +151,19 @@ def allowed_hosts(host: str, names: Sequence[str] = ()) -> tuple[str, ...] | Non
 
 
 def bind(host: str, port: int, limits: Limits) -> socket.socket:
-    """Return a socket that listens on an address; its connections end if clients do not read, on Linux.
-
-    Its protocol is named, because asyncio sets TCP_NODELAY only then; otherwise every answer on a kept-alive
-    connection waits 40 ms.
-    """
+    """Return a socket that listens on an address; its connections end if clients do not read, on Linux."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if hasattr(socket, "TCP_USER_TIMEOUT"):
-                milliseconds = int(1000 * limits.unread_seconds)
-                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
-            listening.bind((host, port))
-            listening.listen(512)
-        except OSError:
-            listening.close()
-            raise
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        listening = socket.create_server((host, port), family=family, backlog=512, dualstack_ipv6=both)
     except OSError as error:
-        raise InputError(
-            f"cannot listen on {host} port {port}: {error.strerror or error}; choose another --port"
-        ) from None
+        reason = (error.strerror or str(error)).partition(" (while")[0]
+        raise InputError(f"cannot listen on {host} port {port}: {reason}; choose another --port") from None
+    # Without this, every answer on a kept-alive connection waits 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        milliseconds = int(1000 * limits.unread_seconds)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     return listening
 
 
