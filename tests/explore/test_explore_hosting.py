@@ -85,7 +85,7 @@ def test_command_answers_once_the_model_is_loaded(model: tt.TTM, corpus: tt.Corp
             assert found is not None
             assert get(f"{found.group(1)}ready") == (
                 200,
-                {"status": "ready", "title": "a", "model": "TTM", "topics": 3, "documents": 24},
+                {"status": "ready", "title": "a", "model": "TTM", "topics": 5, "documents": 72},
             )
             assert get(f"{found.group(1)}api/v1/topics")[0] == 200
         finally:
