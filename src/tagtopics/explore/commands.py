@@ -168,8 +168,6 @@ def report_command(
 
 def _record(loaded: TopicModel, documents: Corpus | None, path: str, title: str | None) -> TopicData:
     """Return what the pages show of a model in a folder."""
-    from pathlib import Path
-
     from tagtopics.explore.record.to_topic_data import topic_data
 
     return topic_data(loaded, documents, title or Path(path).resolve().stem)
@@ -244,8 +242,6 @@ def mcp_command(
     allowed_host: AllowedOption = None,
 ) -> None:
     """Answer questions of agents about a model, with the Model Context Protocol; nothing is changed."""
-    from pathlib import Path
-
     try:
         from tagtopics.explore.server.mcp_server import http_app, mcp_server, run_stdio
         from tagtopics.explore.server.middleware import Limits
