@@ -18,8 +18,8 @@ from scipy.stats import binomtest
 
 import tagtopics as tt
 from tagtopics.explore import write_report
+from tagtopics.explore.record.inputs import read_about
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.inputs import read_about
 
 pytest_plugins = ("explore_fixtures",)
 

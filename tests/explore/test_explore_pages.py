@@ -16,9 +16,9 @@ from explore_support import Watched, wait_for_map, wait_for_place, wait_until
 import tagtopics as tt
 from tagtopics.explore import write_report
 from tagtopics.explore.map.terrain import map_index, terrain_of
+from tagtopics.explore.record.inputs import read_names, with_names
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.inputs import read_names, with_names
 from tagtopics.explore.report.page import packed, report_page
 from tagtopics.explore.report.prepare import index_of
 from tagtopics.explore.report.timeline import periods_of

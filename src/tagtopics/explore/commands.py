@@ -115,9 +115,9 @@ def report_command(
     about: AboutOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
+    from tagtopics.explore.record.inputs import read_about, read_findings, read_names, with_names
     from tagtopics.explore.record.photographs import with_pictures
     from tagtopics.explore.report.html_report import ReportOptions, check_report_target, write_report
-    from tagtopics.explore.report.inputs import read_about, read_findings, read_names, with_names
 
     check_report_target(out, overwrite=overwrite)
     findings = None if audit is None else read_findings(audit)

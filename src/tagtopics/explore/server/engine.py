@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from tagtopics.explore.server.schemas import (
     NewDocument,
     PhotographOut,
     RecommendedTag,
-    RelatedOut,
     TransformOut,
 )
 from tagtopics.recommend.choice import Choice
@@ -132,14 +132,11 @@ class ModelEngine:
             for row in answers
         ]
 
-    def related(self, documents: Sequence[NewDocument], top: int) -> list[list[RelatedOut]]:
+    def related(self, documents: Sequence[NewDocument], top: int) -> list[list[dict[str, Any]]]:
         """Return for each document the most related documents of the collection."""
         corpus, _ = self._corpus("related", documents)
         found = self.model.related_among(self._roots, corpus, top, corpus if self._tags else None)
-        return [
-            [RelatedOut(id=one.id, row=one.row, score=one.score, title=one.title) for one in row]
-            for row in found
-        ]
+        return [[asdict(one) for one in row] for row in found]
 
     def photograph(self, content: bytes, top: int) -> PhotographOut:
         """Return topics, tags and heat maps of a photograph, given as the bytes of its file."""

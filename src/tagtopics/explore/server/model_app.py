@@ -24,6 +24,7 @@ from tagtopics.explore.server.collection import add_collection_routes
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Gate
 from tagtopics.explore.server.schemas import API, Number, PhotographOut
+from tagtopics.models.results import RelatedDocument
 from tagtopics.recommend.choice import Choice
 
 _PHOTOGRAPH: dict[str, Any] = {
@@ -149,7 +150,7 @@ def _add_questions(app: FastAPI, engine: ModelEngine, gate: Gate) -> None:
         choice = Choice(only=batch.only, exclude=batch.exclude)
         return await gate.answer(lambda: {"documents": engine.recommend(batch.documents, batch.top, choice)})
 
-    @app.post(f"{API}/related", response_model=schemas.Answers[list[schemas.RelatedOut]], **tagged)
+    @app.post(f"{API}/related", response_model=schemas.Answers[list[RelatedDocument]], **tagged)
     async def related(batch: schemas.RankedBatch) -> Response:
         """Return documents of the collection that resemble new ones."""
         return await gate.answer(lambda: {"documents": engine.related(batch.documents, batch.top)})

@@ -101,15 +101,6 @@ class RecommendedTag(TypedDict):
     broader: list[str]  # names of ever broader tags, likewise
 
 
-class RelatedOut(TypedDict):
-    """A document of the collection that resembles a new one."""
-
-    id: str
-    row: int
-    score: float  # 1 for the same topics, 0 for none in common
-    title: str | None
-
-
 class PhotographOut(BaseModel):
     """A new photo: its topics, recommended tags, and a heat map for each of them."""
 
