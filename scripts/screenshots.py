@@ -23,7 +23,7 @@ from reproduction.explorer.tasks import TASKS, Hand, Names, Task
 from tagtopics.explore import ReportOptions, write_report
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.groups import suggested_groups
+from tagtopics.explore.report.prepare import suggested_groups
 
 IMAGES = ROOT / "docs" / "images"
 FLAGS = (

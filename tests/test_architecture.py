@@ -195,6 +195,5 @@ def test_the_import_is_light() -> None:
         "fastapi",
         "PIL",
         "matplotlib",
-        "plotly",
     }
     assert heavy & set(loaded) == set()

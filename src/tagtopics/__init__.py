@@ -51,11 +51,8 @@ if TYPE_CHECKING:
     from tagtopics.explore import ReportOptions as ReportOptions
     from tagtopics.explore import write_report as write_report
     from tagtopics.explore.record.export import export as export
+    from tagtopics.explore.record.export import export_tables as export_tables
     from tagtopics.explore.record.heat_maps import tag_maps as tag_maps
-    from tagtopics.explore.record.notebook import plot_tags as plot_tags
-    from tagtopics.explore.record.notebook import plot_topic as plot_topic
-    from tagtopics.explore.record.notebook import plot_topics as plot_topics
-    from tagtopics.explore.record.tables import export_tables as export_tables
     from tagtopics.explore.record.to_topic_data import topic_data as topic_data
     from tagtopics.images.vocabulary import VisualVocabulary as VisualVocabulary
     from tagtopics.models import LDA as LDA
@@ -94,10 +91,8 @@ _HOMES = {
     "curation.journal": ("Curation",),
     "scale": ("fit_shards", "shard_corpus"),
     "evaluation": ("evaluate",),
-    "explore.record.export": ("export",),
+    "explore.record.export": ("export", "export_tables"),
     "explore.record.heat_maps": ("tag_maps",),
-    "explore.record.notebook": ("plot_tags", "plot_topic", "plot_topics"),
-    "explore.record.tables": ("export_tables",),
     "explore.record.to_topic_data": ("topic_data",),
 }
 """The public names of each module; `load` is defined here."""

@@ -16,7 +16,7 @@ import tagtopics as tt
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Limits
-from tagtopics.explore.server.server import Served, create_server
+from tagtopics.explore.server.server import create_server
 from tagtopics.recommend.choice import Recommendation
 
 FLAGS = (
@@ -73,8 +73,8 @@ def create_app(
     data: TopicData, engine: Any, limits: Limits | None = None, hosts: Any = None, **options: Any
 ) -> Any:
     """Return the server of one model as an ASGI application."""
-    app, models = create_server(limits, hosts, **options)
-    models.replace([Served("model", data, engine)])
+    app, served = create_server(limits, hosts, **options)
+    served.load(data, engine)
     return app
 
 

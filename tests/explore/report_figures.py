@@ -11,10 +11,10 @@ import numpy as np
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Int64
+from tagtopics.bp.graph import joint_profile
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.groups import suggested_groups
 from tagtopics.explore.report.page import rounded, significant
 from tagtopics.explore.report.prepare import (
     LEAST_SHARE,
@@ -27,6 +27,7 @@ from tagtopics.explore.report.prepare import (
     near_topics,
     posted,
     shown_words,
+    suggested_groups,
     word_docs,
     word_topics,
 )
@@ -205,7 +206,7 @@ def _often(data: TopicData, both: Any, tag: int, row: int, kinds: Int64) -> list
 
 
 def _group_page(data: TopicData, group: list[int]) -> tuple[str, dict[str, Any]]:
-    joint = data.tags.joint(group)
+    joint = joint_profile(data.tags.profiles[list(group)])
     alone = data.tags.profiles[group].astype(np.float64)
     matrix = data.tag_matrix[:, group]
     shown = [int(k) for k in largest(joint, 5)]

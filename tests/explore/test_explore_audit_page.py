@@ -17,8 +17,8 @@ from tagtopics.analysis.audit.changes import Change, Finding, apply_changes, rea
 from tagtopics.cli import main
 from tagtopics.errors import InputError
 from tagtopics.explore import ReportOptions, write_report
+from tagtopics.explore.record.inputs import read_findings
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.audit_page import read_findings
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -148,7 +148,7 @@ def test_report_without_findings_has_no_page(browser: Any, data: TopicData, tmp_
 
 
 def test_findings_count_towards_the_size(data: TopicData) -> None:
-    from tagtopics.explore.report.audit_page import AuditFinding
+    from tagtopics.explore.record.inputs import AuditFinding
     from tagtopics.explore.report.html_report import render_report
 
     findings = [
@@ -171,7 +171,7 @@ def test_findings_count_towards_the_size(data: TopicData) -> None:
         (b'{"findings": [{"kind": "single", "change": "drop", "tag": "", "score": 0}]}', "tag"),
         (b'{"findings": [{"kind": "single", "change": "drop", "tag": "a", "score": 2}]}', "score"),
         (b'{"findings": [{"kind": "single", "change": "drop", "tag": "a", "score": NaN}]}', "JSON|score"),
-        (b"\xff\xfe", "JSON"),
+        (b"\xff\xfe", "UTF-8"),
     ],
 )
 def test_other_files_are_refused_in_one_line(tmp_path: Path, content: bytes, reason: str) -> None:

@@ -10,7 +10,7 @@ from explore_support import Watched, wait_for_map, wait_until
 
 import tagtopics as tt
 from tagtopics.explore import ReportOptions, write_report
-from tagtopics.explore.report.audit_page import AuditFinding
+from tagtopics.explore.record.inputs import AuditFinding
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -18,7 +18,7 @@ from scipy.stats import binomtest
 
 import tagtopics as tt
 from tagtopics.explore import write_report
-from tagtopics.explore.record.names_file import read_about
+from tagtopics.explore.record.inputs import read_about
 from tagtopics.explore.record.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)

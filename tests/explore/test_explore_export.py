@@ -109,21 +109,10 @@ def test_pyldavis_accepts_its_export(model: tt.TTM, corpus: tt.Corpus, tmp_path:
     assert len(prepared.topic_coordinates) == 5
 
 
-def test_mallet(model: tt.TTM, corpus: tt.Corpus, tmp_path: Path) -> None:
-    folder = tt.export(model, tmp_path / "mallet", "mallet")
-    lines = (folder / "doc-topics.txt").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == corpus.n_docs
-    number, name, *shares = lines[3].split("\t")
-    assert (number, name) == ("3", "%20".join(model.doc_ids_[3].split()))
-    assert [float(share) for share in shares] == pytest.approx(model.doc_topic_[3].tolist(), abs=1e-6)
-    keys = (folder / "topic-keys.txt").read_text(encoding="utf-8").splitlines()
-    assert keys[2].split("\t")[2].split(" ")[0] == "%20".join(model.top_words(1)[2][0][0].split())
-
-
 def test_foreign_files_are_never_replaced(model: tt.TTM, tmp_path: Path) -> None:
-    folder = tt.export(model, tmp_path / "t", "mallet")
+    folder = tt.export(model, tmp_path / "t", "parquet")
     tt.export(model, folder, "csv")  # our own is replaced
-    assert not (folder / "doc-topics.txt").exists()
+    assert not (folder / "topics.parquet").exists()
     (folder / "notes.txt").write_text("mine")
     with pytest.raises(tt.InputError, match="not"):
         tt.export(model, folder, "csv")

@@ -16,7 +16,7 @@ from scipy.stats import entropy
 import tagtopics as tt
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.groups import suggested_groups
+from tagtopics.explore.report.prepare import suggested_groups
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -1,8 +1,7 @@
-"""Tables and figures of a model in notebooks."""
+"""Tables of a model in notebooks."""
 
 from __future__ import annotations
 
-import json
 from html import escape
 
 import numpy as np
@@ -53,31 +52,3 @@ def test_profiles_of_tags_show_shares(model: tt.TTM) -> None:
 def test_notebook_shows_topics_of_fitted_models_only(model: tt.TTM) -> None:
     assert ">share</th>" in model._repr_mimebundle_()["text/html"]
     assert ">share</th>" not in tt.TTM(n_topics=5)._repr_mimebundle_()["text/html"]
-
-
-def test_figures_hold_the_models_numbers(model: tt.TTM) -> None:
-    topics = tt.plot_topics(model)
-    assert list(topics.data[0].x) == pytest.approx(list(model.topic_table().share))
-    words = tt.plot_topic(model, 2, 5)
-    assert list(words.data[0].y) == [word for word, _ in model.top_words(5)[2]]
-    tags = tt.plot_tags(model, "place:sea", "also:kitchen", n_topics=5)
-    assert [trace.name for trace in tags.data] == ["together", "place:sea", "also:kitchen"]
-    assert sum(tags.data[0].x) == pytest.approx(1)
-    assert json.loads(tags.to_json())
-
-
-def test_figures_of_nothing_are_refused(model: tt.TTM, corpus: tt.Corpus) -> None:
-    with pytest.raises(tt.InputError, match="topics 0 to 4"):
-        tt.plot_topic(model, 5)
-    with pytest.raises(tt.InputError, match="at least one"):
-        tt.plot_tags(model)
-    with pytest.raises(tt.InputError, match="no such"):
-        tt.plot_tags(model, "no such")
-    plain = tt.LDA(n_topics=2, max_iter=2, random_state=0).fit(corpus)
-    with pytest.raises(tt.InputError, match="tags"):
-        tt.plot_tags(plain, "place:sea")
-
-
-def test_markup_in_names_is_text_in_figures(hostile_model: tt.TTM) -> None:
-    figure = tt.plot_topic(hostile_model, 0, 30)
-    assert all("<" not in label for label in figure.data[0].y)

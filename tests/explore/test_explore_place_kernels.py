@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import places_reference as reference
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagtopics.explore.map import places_loops as compiled
-from tagtopics.explore.map import places_reference as reference
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=min(25, settings().max_examples), deadline=None)

@@ -14,6 +14,7 @@ import pytest
 from explore_support import Watched, wait_for_map, wait_until, wait_until_whole
 
 import tagtopics as tt
+from tagtopics.bp.graph import joint_profile
 from tagtopics.explore.map.terrain import terrain_of
 from tagtopics.explore.record.topic_data import TopicData
 
@@ -92,7 +93,7 @@ def test_the_picture_of_a_comparison_has_the_slopes_of_the_group(watched: Watche
     assert table[0] == ["topic", "topic_name", "together", *names]
     assert len(table) == 1 + data.n_topics
     tags = [data.tags.names.index(name) for name in names]
-    joint = data.tags.joint(tags)
+    joint = joint_profile(data.tags.profiles[tags])
     shares = [float(row[2]) for row in table[1:]]
     assert shares[0] == pytest.approx(joint.max(), abs=1e-3)
     for column, t in enumerate(tags):

@@ -15,8 +15,7 @@ from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer
 from tagtopics.datasets.docstrings import docstring_recipe
 from tagtopics.explore import write_report
-from tagtopics.explore.record.page_words import page_obstacle, word_settings
-from tagtopics.explore.record.workbench import workbench
+from tagtopics.explore.record.workbench import page_obstacle, word_settings, workbench
 
 pytest_plugins = ("explore_fixtures",)
 

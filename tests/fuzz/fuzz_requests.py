@@ -44,7 +44,6 @@ _GET = (
     "/openapi.json",
     "/health",
     "/ready",
-    "/metrics",
 )
 _METHODS = ("GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "get", "X" * 200)
 _HEADERS = (

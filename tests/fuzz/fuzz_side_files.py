@@ -17,7 +17,7 @@ from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
 from tagtopics.corpus.formats.text_files import read_json
 from tagtopics.curation.commands import fit_with_journal, guides
 from tagtopics.curation.edits import undo
-from tagtopics.explore.report.audit_page import audit_block, read_findings
+from tagtopics.explore.record.inputs import audit_block, read_findings
 from tagtopics.subjects.tag_names import fit_tag_names
 from tagtopics.subjects.thesaurus import in_tags, read_thesaurus, with_thesaurus
 

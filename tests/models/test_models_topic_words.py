@@ -120,7 +120,7 @@ def assert_defined(model: Any, corpus: tt.Corpus) -> None:
 
 
 def test_all_lists_are_of_the_same_words(model: tt.TTM, corpus: tt.Corpus) -> None:
-    from tagtopics.explore.record.tables import export_tables
+    from tagtopics.explore.record.export import export_tables
     from tagtopics.explore.record.to_topic_data import topic_data
     from tagtopics.explore.report.prepare import fixed_index
     from tagtopics.models.rankings import topic_rows

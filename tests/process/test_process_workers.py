@@ -23,7 +23,7 @@ from tagtopics import _blas
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Limits
-from tagtopics.explore.server.server import Served, bind, create_server, make_server
+from tagtopics.explore.server.server import bind, create_server, make_server
 
 SECONDS = 120
 FORKS = hasattr(os, "fork")
@@ -161,8 +161,8 @@ def test_server_workers_forked_from_a_server_that_has_answered() -> None:
     rows = [{"text": f"wave tide salt {i % 7} sea{i % 5}", "tags": [f"t{i % 3}"]} for i in range(30)]
     corpus = tt.read_corpus(rows, text="text", tags="tags")
     served = tt.TTM(3, max_iter=3, random_state=0).fit(corpus)
-    app, models = create_server()
-    models.replace([Served("model", topic_data(served, corpus, "Forked"), ModelEngine(served))])
+    app, server = create_server()
+    server.load(topic_data(served, corpus, "Forked"), ModelEngine(served))
     body = {"documents": [{"text": "wave salt"}]}
 
     async def ask() -> Any:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tagtopics.cli.options import ModelArgument, OutputOptions, argument, flag, option
-from tagtopics.cli.output import console, fact_table, note, plain, show, write_error, write_notes
+from tagtopics.cli.options import ModelArgument, OutputOptions, flag, option
+from tagtopics.cli.output import console, fact_table, note, plain, show, write_notes
 from tagtopics.cli.sources import is_path, load, load_named, load_with_documents
 from tagtopics.errors import InputError, MissingExtraError
 
@@ -20,13 +20,8 @@ if TYPE_CHECKING:
 
     from tagtopics.corpus import Corpus
     from tagtopics.explore.record.topic_data import TopicData
-    from tagtopics.explore.server.server import Models, Served
     from tagtopics.models.base import TopicModel
 
-ModelsArgument = Annotated[
-    list[str],
-    argument("Model folders written by `fit`; with several, each is served under its name.", "MODEL..."),
-]
 ReportOption = Annotated[str, option("HTML file to write.", "--out", "-o", metavar="FILE")]
 OverwriteOption = Annotated[bool, flag("Replace FILE even if it is not a tagtopics report.", "--overwrite")]
 CorpusOption = Annotated[
@@ -95,11 +90,11 @@ HttpOption = Annotated[
     bool, flag("Answer at http://127.0.0.1:PORT/mcp instead of on standard input and output.", "--http")
 ]
 ExportOption = Annotated[
-    str, option("Folder (csv parquet mallet) or file to write.", "--out", "-o", metavar="PATH")
+    str, option("Folder (csv, parquet) or file to write.", "--out", "-o", metavar="PATH")
 ]
 FormatOption = Annotated[
     str | None,
-    option("csv, parquet, graphml, pyldavis or mallet.", "--format", "-f",
+    option("csv, parquet, graphml or pyldavis.", "--format", "-f",
            default="graphml if PATH ends so, else csv", metavar="NAME"),
 ]  # fmt: skip
 ReplaceOption = Annotated[bool, flag("Replace an existing file.", "--overwrite")]
@@ -120,9 +115,8 @@ def report_command(
     about: AboutOption = None,
 ) -> None:
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
-    from tagtopics.explore.record.names_file import read_about, read_names, with_names
+    from tagtopics.explore.record.inputs import read_about, read_findings, read_names, with_names
     from tagtopics.explore.record.photographs import with_pictures
-    from tagtopics.explore.report.audit_page import read_findings
     from tagtopics.explore.report.html_report import ReportOptions, check_report_target, write_report
 
     check_report_target(out, overwrite=overwrite)
@@ -174,15 +168,13 @@ def report_command(
 
 def _record(loaded: TopicModel, documents: Corpus | None, path: str, title: str | None) -> TopicData:
     """Return what the pages show of a model in a folder."""
-    from pathlib import Path
-
     from tagtopics.explore.record.to_topic_data import topic_data
 
     return topic_data(loaded, documents, title or Path(path).resolve().stem)
 
 
 def serve_command(
-    models: ModelsArgument,
+    model: ModelArgument,
     output: OutputOptions,
     corpus: CorpusOption = None,
     title: TitleOption = None,
@@ -200,20 +192,18 @@ def serve_command(
     root_path: RootOption = "",
     log: LogOption = False,
 ) -> None:
-    """Serve models: their pages, a workbench for new texts, and a JSON API under /api/v1."""
+    """Serve a model: its pages, a workbench for new texts, and a JSON API under /api/v1."""
     from tagtopics.explore.record.photographs import Photographs
 
     try:
         from tagtopics.explore.server.engine import ModelEngine
         from tagtopics.explore.server.middleware import Limits
         from tagtopics.explore.server.server import (
-            Served,
             allowed_hosts,
             bind,
             create_server,
             is_local,
             make_server,
-            names_of,
         )
     except ImportError:
         raise MissingExtraError("serve", "serve") from None
@@ -222,28 +212,24 @@ def serve_command(
     origins = [one.strip() for one in (cors or "").split(",") if one.strip()]
     if any("://" not in one for one in origins):
         raise InputError("--cors: give addresses such as https://example.org")
-    if len(models) > 1 and (corpus or title or images):
-        raise InputError("serve: --corpus, --title and --images need a single model")
     limits = Limits(workers=workers, queue=queue, seconds=timeout)
     hosts = allowed_hosts(host, allowed_host or ())
     app, served = create_server(limits, hosts, token=token, origins=origins)
     server = make_server(app, limits, proxies=forwarded_allow_ips, root_path=root_path, log=log)
     listening = bind(host, port, limits)
 
-    def load() -> list[Served]:
-        found = []
-        for name, path in zip(names_of(models), models, strict=True):
-            loaded, documents = _load_both(path, corpus, output)
-            engine = ModelEngine(loaded)
-            engine.warm()
-            data = _record(loaded, documents, path, title)
-            found.append(Served(name, data, engine, Photographs(data, loaded, images) if images else None))
-        return found
+    def load_model() -> str:
+        loaded, documents = _load_both(model, corpus, output)
+        engine = ModelEngine(loaded)
+        engine.warm()
+        data = _record(loaded, documents, model, title)
+        served.load(data, engine, Photographs(data, loaded, images) if images else None)
+        return data.title
 
     address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
     if token is None and not is_local(host):
-        note(f"whoever can reach {address} can use the models: give --token-file or set TAGTOPICS_TOKEN")
-    _serve(server, served, listening, load, address, quiet=output.quiet)
+        note(f"whoever can reach {address} can use the model: give --token-file or set TAGTOPICS_TOKEN")
+    _serve(server, listening, load_model, address, quiet=output.quiet)
 
 
 def mcp_command(
@@ -256,8 +242,6 @@ def mcp_command(
     allowed_host: AllowedOption = None,
 ) -> None:
     """Answer questions of agents about a model, with the Model Context Protocol; nothing is changed."""
-    from pathlib import Path
-
     try:
         from tagtopics.explore.server.mcp_server import http_app, mcp_server, run_stdio
         from tagtopics.explore.server.middleware import Limits
@@ -301,43 +285,32 @@ def _read_token(given: str | None, file: str | None) -> str | None:
 
 
 def _serve(
-    server: Server,
-    models: Models,
-    listening: socket.socket,
-    load: Callable[[], list[Served]],
-    address: str,
-    *,
-    quiet: bool,
+    server: Server, listening: socket.socket, load_model: Callable[[], str], address: str, *, quiet: bool
 ) -> None:
-    """Listen at once, load the models meanwhile, load them again at SIGHUP; end if they cannot be loaded."""
-    import signal
+    """Listen at once and load the model meanwhile; end if it cannot be loaded."""
     import threading
 
-    first: list[Exception] = []
+    failures: list[Exception] = []
 
-    def ready() -> None:
+    def load() -> None:
+        try:
+            title = load_model()
+        except Exception as error:
+            failures.append(error)
+            server.should_exit = True
+            return
         if not quiet:
             write_notes()
-            names = ", ".join(one["title"] for one in models.loaded)
-            console().print(plain(f"Serving {names} at {address}"), soft_wrap=True)
+            console().print(plain(f"Serving {title} at {address}"), soft_wrap=True)
             console().print(plain("Press Ctrl-C to stop.", "dim"))
 
-    def failed(error: Exception) -> None:
-        if models.loaded:
-            write_error(f"note: reload failed, the earlier models stay: {models.failure}")
-        else:
-            first.append(error)
-            server.should_exit = True
-
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, lambda *_: models.wanted.set())
     if not quiet:
         note("loading; /ready answers 200 when this is done")
         write_notes()
-    threading.Thread(target=models.keep_loaded, args=(load, ready, failed), daemon=True).start()
+    threading.Thread(target=load, daemon=True).start()
     server.run(sockets=[listening])
-    if first:
-        raise first[0]
+    if failures:
+        raise failures[0]
 
 
 def _load_both(path: str, corpus: str | None, output: OutputOptions) -> tuple[TopicModel, Corpus | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import warnings
@@ -41,7 +42,8 @@ def read_image(source: Any, sizing: Sizing) -> Uint8:
     Only the first frame is used, transparency is rendered on white, sixteen bits are reduced to eight.
 
     Args:
-        source: a path, a Pillow image, or an array (height, width) or (height, width, 3 or 4) of uint8.
+        source: a path, the bytes of a file, a Pillow image, or an array (height, width) or
+            (height, width, 3 or 4) of uint8.
         sizing: the working size and the limits.
 
     Raises:
@@ -103,6 +105,8 @@ def display_name(source: Any) -> str:
         raw = os.fspath(source)
         text = os.fsdecode(raw) if isinstance(raw, bytes) else raw
         return " ".join(text.encode("utf-8", "backslashreplace").decode().split())[:300]
+    if isinstance(source, bytes):
+        return "the image"
     filename = getattr(source, "filename", "")
     return display_name(filename) if isinstance(filename, str) and filename else type(source).__name__
 
@@ -135,6 +139,8 @@ def _opened(pillow: Any, source: Any, sizing: Sizing, name: str) -> Iterator[Any
             image = source
         elif isinstance(source, np.ndarray):
             image = _of_array(pillow, source)
+        elif isinstance(source, bytes):
+            image = stack.enter_context(pillow.open(io.BytesIO(source), formats=FORMATS))
         elif isinstance(source, str | os.PathLike):
             path = Path(os.fsdecode(source))
             if path.exists() and not path.is_file():
@@ -250,7 +256,13 @@ def each_image(
     with thread_limit(n_jobs):
         n_threads = current_threads()
     with quiet_decoders(), single_thread(), ThreadPoolExecutor(n_threads) as pool:
-        for result in _with_progress(pool.map(attempt, range(len(images))), len(images), verbose):
+        attempts: Iterable[T | Fault] = pool.map(attempt, range(len(images)))
+        if verbose:
+            from rich.console import Console
+            from rich.progress import track
+
+            attempts = track(attempts, "Reading images", len(images), console=Console(stderr=True))
+        for result in attempts:
             if isinstance(result, Fault):
                 if on_error == "raise":
                     pool.shutdown(cancel_futures=True)
@@ -277,13 +289,3 @@ def skipped(faults: list[Fault]) -> str:
     some = "; ".join(fault.reason for fault in faults[:3])
     more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""
     return f"{len(faults):,} image(s) skipped: {some}{more}"
-
-
-def _with_progress(results: Iterable[T], n: int, verbose: bool) -> Iterable[T]:
-    """Return results, with a progress bar if `verbose`."""
-    if not verbose:
-        return results
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(results, "Reading images", total=n, console=Console(stderr=True))

@@ -50,12 +50,8 @@ def planes_of(pixels: Uint8) -> tuple[Float32, Float32, Float32]:
 
 def windows(plane: Float32, window: int, step: int) -> Float32:
     """Return (rows, columns, window^2): the pixels of each tile."""
-    rows, columns = (1 + (side - window) // step for side in plane.shape)
-    tiles = np.empty((rows, columns, window * window), dtype=np.float32)
-    for j in range(window * window):
-        dy, dx = divmod(j, window)
-        tiles[:, :, j] = plane[dy::step, dx::step][:rows, :columns]
-    return tiles
+    tiles = np.lib.stride_tricks.sliding_window_view(plane, (window, window))[::step, ::step]
+    return tiles.reshape(*tiles.shape[:2], window * window)
 
 
 def _box_means(plane: Float32, side: int) -> Float32:

@@ -61,7 +61,10 @@ def document_layout(topics: Float32, near: Int64) -> Float64:
         return np.stack([(np.arange(D) + 1) / (D + 1), np.full(D, 0.5)], axis=1)
     roots = _roots(topics)
     pulls = attraction(near), attraction(near, nearest_first(roots, near))
-    return _fitted(_optimised(principal_plane(roots), pulls))
+    places = _optimised(principal_plane(roots), pulls)
+    low, high = places.min(0), places.max(0)
+    span = max(float((high - low).max()), 1e-12)
+    return np.asarray(0.5 + 0.98 * (places - (low + high) / 2) / span)
 
 
 @single_thread()
@@ -248,10 +251,3 @@ def repulsion(places: Float64, grid: Grid) -> tuple[Float64, float]:
     run_ranges(read_fields, np.arange(len(places) + 1), 24, places, left, top, size, fields, felt)
     felt[:, 0] += grid.least * len(places)
     return felt, max(float(felt[:, 0].sum()) - len(places), 1e-12)
-
-
-def _fitted(places: Float64) -> Float64:
-    """Return places moved and scaled, equally in both directions, into the unit square."""
-    low, high = places.min(0), places.max(0)
-    span = max(float((high - low).max()), 1e-12)
-    return np.asarray(0.5 + 0.98 * (places - (low + high) / 2) / span)

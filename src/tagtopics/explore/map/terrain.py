@@ -93,9 +93,7 @@ def families_of(theta: Float32, background: Bool) -> Int64:
             cost = np.bincount(family[others], pairs[k, others], len(FAMILIES))
             sizes = np.bincount(family[others], minlength=len(FAMILIES))
             family[k] = np.lexsort((sizes, cost))[0]  # among equal ones, the least used
-        there = (pairs @ np.eye(len(FAMILIES))[family])[
-            :, family
-        ]  # (K, K): of a topic in the family of another
+        there = (pairs @ np.eye(len(FAMILIES))[family])[:, family]  # (K, K): in the family of another
         own = np.diag(there)
         change = np.where(family[:, None] == family, 0.0, there + there.T - own[:, None] - own - 2 * pairs)
         a, b = np.unravel_index(np.argmin(change), change.shape)
@@ -142,17 +140,14 @@ def _peaks(places: Float64, groups: Sequence[Int64], weights: Sequence[Float64])
     smooth = gaussian_filter(counts.reshape(-1, _CELLS, _CELLS), (0, _BLUR, _BLUR), mode="constant")
     y, x = np.divmod(smooth.reshape(len(groups), -1).argmax(1), _CELLS)
     tops = (np.stack([x, y], axis=1) + 0.5) / _CELLS
-    return np.array(
-        [_centre(places[group], *rest) for group, *rest in zip(groups, weights, tops, strict=True)]
-    )
-
-
-def _centre(places: Float64, weights: Float64, top: Float64) -> Float64:
-    """Return (2,): the mean of the weighted places around the densest cell."""
-    if not weights.sum() > 0:
-        return np.full(2, 0.5)
-    near = weights * (((places - top) ** 2).sum(1) < _REACH**2)
-    return np.asarray((near @ places) / near.sum() if near.sum() > 0 else top)
+    peaks = np.full((len(groups), 2), 0.5)
+    for g, (group, weight, top) in enumerate(zip(groups, weights, tops, strict=True)):
+        near = weight * (((places[group] - top) ** 2).sum(1) < _REACH**2)
+        if near.sum() > 0:
+            peaks[g] = (near @ places[group]) / near.sum()
+        elif weight.sum() > 0:
+            peaks[g] = top
+    return peaks
 
 
 def _tags(data: TopicData, places: Float64) -> tuple[Int64, Float64]:

@@ -5,23 +5,26 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
 from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.text import to_cell
 from tagtopics.errors import InputError, MissingExtraError
-from tagtopics.explore.record.tables import export_tables
 from tagtopics.files import atomic_file, atomic_folder, check_target, digest_file
 from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import training_documents
+from tagtopics.models.rankings import typical_tags
 
+_FILES = ("graphml", "pyldavis")
+FORMATS = ("csv", "parquet", *_FILES)
 _MANIFEST, _MARK = "export.json", "tagtopics export"
 _LEAST_SHARE = 0.05  # smallest p(topic | tag) of an edge between a tag and a topic
 _LEAST_TOGETHER = 2  # fewest documents of an edge between two tags
@@ -42,9 +45,9 @@ def export(
 
     Args:
         model: fitted.
-        path: a folder for "csv", "parquet" (tables) and "mallet"; a file for "graphml" (the network of tags
-            and topics) and "pyldavis" (the arguments of `pyLDAvis.prepare`, as JSON). A folder that an export
-            wrote is replaced.
+        path: a folder for the tables of "csv" and "parquet"; a file for "graphml" (the network of
+            tags and topics) and "pyldavis" (the arguments of `pyLDAvis.prepare`, as JSON). A folder that an
+            export wrote is replaced.
         format: one of these.
         corpus: the documents the model was fitted to. "pyldavis" needs it; tables have credits with it,
             networks edges between tags.
@@ -55,12 +58,14 @@ def export(
     if documents is None and format == "pyldavis":
         raise InputError("export: pyldavis needs the documents that the model was fitted to")
     if format in _FILES:
-        text = _FILES[format](model, documents)
+        network = format == "graphml"
+        text = graphml(*tag_network(model, documents)) if network else _pyldavis_text(model, documents)
         with atomic_file(target) as place:
             place.write_text(text, encoding="utf-8")
         return target
     with atomic_folder(target) as folder:
-        _FOLDERS[format](model, documents, folder)
+        for name, table in export_tables(model, documents).items():
+            _write_table(table, folder / f"{name}.{format}")
         digests = {file.name: digest_file(file) for file in sorted(folder.iterdir())}
         manifest = {"format": _MARK, "version": 1, "content": format, "files": digests}
         (folder / _MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
@@ -154,41 +159,19 @@ def _data(of: str, name: str, value: Any) -> str:
     return f'<data key="{of}_{name}">{escape(text)}</data>'
 
 
-def _write_csv(model: TopicModel, corpus: Corpus | None, folder: Path) -> None:
-    for name, table in export_tables(model, corpus).items():
-        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow(table)
-            rows.writerows(map(to_cell, row) for row in zip(*table.values(), strict=True))
-
-
-def _write_parquet(model: TopicModel, corpus: Corpus | None, folder: Path) -> None:
-    try:
-        import polars
-    except ImportError:
-        raise MissingExtraError("parquet", "parquet") from None
-    for name, table in export_tables(model, corpus).items():
-        polars.DataFrame(table).write_parquet(folder / f"{name}.parquet")
-
-
-def _write_mallet(model: TopicModel, corpus: Corpus | None, folder: Path) -> None:
-    """Write MALLET's doc-topics (number, name, shares) and topic-keys (number, alpha, words)."""
-    documents = [
-        "\t".join([str(d), _one_cell(name), *(f"{share:.9g}" for share in row)])
-        for d, (name, row) in enumerate(zip(model.doc_ids_, model.doc_topic_.tolist(), strict=True))
-    ]
-    keys = [
-        f"{k}\t{float(model.doc_topic_prior_[k]):.5g}\t{' '.join(_one_cell(word) for word, _ in words)}"
-        for k, words in enumerate(model.top_words(20))
-    ]
-    for name, lines in (("doc-topics.txt", documents), ("topic-keys.txt", keys)):
-        with (folder / name).open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-
-
-def _one_cell(name: str) -> str:
-    """Return a name that white space does not end, as MALLET's are: blanks become %20."""
-    return "%20".join(name.split())
+def _write_table(table: Table, path: Path) -> None:
+    """Write a table as its suffix says, .parquet or .csv."""
+    if path.suffix == ".parquet":
+        try:
+            import polars
+        except ImportError:
+            raise MissingExtraError("parquet", "parquet") from None
+        polars.DataFrame(table).write_parquet(path)
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(table)
+        rows.writerows(map(to_cell, row) for row in zip(*table.values(), strict=True))
 
 
 def _pyldavis_text(model: TopicModel, corpus: Any) -> str:
@@ -211,13 +194,84 @@ def _rows_of_one(values: Any) -> list[list[float]]:
     return [[float(f"{v:.9g}") for v in row] for row in (wide / wide.sum(1, keepdims=True)).tolist()]
 
 
-_FILES: dict[str, Callable[[TopicModel, Corpus | None], str]] = {
-    "graphml": lambda model, corpus: graphml(*tag_network(model, corpus)),
-    "pyldavis": _pyldavis_text,
-}
-_FOLDERS: dict[str, Callable[[TopicModel, Corpus | None, Path], None]] = {
-    "csv": _write_csv,
-    "parquet": _write_parquet,
-    "mallet": _write_mallet,
-}
-FORMATS = ("csv", "parquet", "graphml", "pyldavis", "mallet")
+Table = dict[str, Any]
+"""Columns of equal length by name; `pandas.DataFrame(table)` makes a frame of it."""
+
+
+def export_tables(model: TopicModel, corpus: Corpus | None = None, *, n_words: int = 50) -> dict[str, Table]:
+    """Return tables of a model, each a dictionary of columns.
+
+    `topics` (topic, name, background, share, words, tags), `topic_words` (topic, word, probability),
+    `documents` (id, topic, share: one row for each topic of each document), `tags` (tag, documents, topic,
+    share: likewise), `words` (word, tokens, topic: the most probable one), and with the corpus of a `TTM`
+    `credits` (id, word, count, tag, credit).
+
+    Args:
+        model: fitted.
+        corpus: the documents it was fitted to, for credits.
+        n_words: words of each topic in `topic_words`.
+    """
+    check_is_fitted(model)
+    listed = [(k, *entry) for k, words in enumerate(model.top_words(n_words)) for entry in words]
+    tokens = model.components_.astype(np.float64) * model.topic_sums_[:, np.newaxis]  # (K, W)
+    tables: dict[str, Table] = {
+        "topics": _topics(model),
+        "topic_words": {
+            "topic": [k for k, _, _ in listed],
+            "word": [word for _, word, _ in listed],
+            "probability": [p for _, _, p in listed],
+        },
+        "documents": _long("id", model.doc_ids_, model.doc_topic_),
+        "tags": _tags(model),
+        "words": {
+            "word": list(model.vocabulary_),
+            "tokens": tokens.sum(0).tolist(),
+            "topic": tokens.argmax(0).tolist(),
+        },
+    }
+    if corpus is not None and model.tag_names_ and hasattr(model, "explain"):
+        tables["credits"] = _credits(model, training_documents(model, corpus))
+    return tables
+
+
+def _topics(model: TopicModel) -> Table:
+    names, background, tags = model.topic_names(), model.background_topics(), typical_tags(model, 3)
+    return {
+        "topic": list(range(len(names))),
+        "name": list(names),
+        "background": background.tolist(),
+        "share": model.topic_shares().tolist(),
+        "words": [" ".join(word for word, _ in row) for row in model.top_words(10)],
+        "tags": ["; ".join(entry["tag"] for entry in row) for row in tags],
+    }
+
+
+def _long(key: str, names: Any, proportions: Any, **more: Any) -> Table:
+    """Return a row for each topic of each name."""
+    N, K = np.shape(proportions)
+    repeated = {column: np.repeat(values, K).tolist() for column, values in more.items()}
+    return {
+        key: [name for name in names for _ in range(K)],
+        **repeated,
+        "topic": np.tile(np.arange(K), N).tolist(),
+        "share": np.asarray(proportions, dtype=np.float64).ravel().tolist(),
+    }
+
+
+def _tags(model: TopicModel) -> Table:
+    K = len(model.components_)
+    known = bool(model.tag_names_) and hasattr(model, "tag_sums_")
+    means = model.tag_means() if known else np.empty((0, K))
+    names, docs = (model.tag_names_, model.tag_docs_) if known else ((), np.empty(0, dtype=np.int64))
+    return _long("tag", names, means, documents=docs)
+
+
+def _credits(model: Any, corpus: Corpus) -> Table:
+    table = model.explain(corpus)
+    return {
+        "id": [corpus.ids[d] for d in table.doc.tolist()],
+        "word": table.word.tolist(),
+        "count": table.count.tolist(),
+        "tag": table.tag.tolist(),
+        "credit": table.credit.tolist(),
+    }

@@ -96,17 +96,16 @@ def _trends(data: TopicData, about: Bool) -> Iterator[_Comparisons]:
     even = np.asarray(data.tag_matrix[:, uneven].sum(1)).ravel() == 0
     halves = [(period >= 0) & (period < late), period >= late]
     topics = np.flatnonzero(~data.background)
+    own, K = about[:, topics], len(topics)
     for kind, (before, since) in zip(("falling", "rising"), (halves, halves[::-1]), strict=True):
         pairs = [(before, since), (before & even, since & even)] if len(uneven) else [(before, since)]
         if min(rows.sum() for pair in pairs for rows in pair) < _LEAST_DOCS:
             continue
-        groups = tuple(_counted(about[:, topics], *pair) for pair in pairs)
+        groups = tuple(
+            _Groups(own[one].sum(0), np.full(K, one.sum()), own[other].sum(0), np.full(K, other.sum()))
+            for one, other in pairs
+        )
         yield _Comparisons(kind, topics, np.tile(uneven, (len(topics), 1)), groups)
-
-
-def _counted(about: Bool, one: Bool, other: Bool) -> _Groups:
-    sizes = [np.full(about.shape[1], rows.sum()) for rows in (one, other)]
-    return _Groups(about[one].sum(0), sizes[0], about[other].sum(0), sizes[1])
 
 
 def _tags(data: TopicData, found: sp.csr_array, tags: Int64) -> Iterator[_Comparisons]:

@@ -5,27 +5,22 @@ from __future__ import annotations
 import base64
 import io
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32
 from tagtopics.errors import InputError
 from tagtopics.files import atomic_file, check_target
-from tagtopics.images.decode import display_name
+from tagtopics.images.decode import Uint8, display_name
 from tagtopics.images.vocabulary import TileMap
-
-Uint8 = npt.NDArray[np.uint8]
 
 # Colours from no credit to full credit, dark to light, so that they are readable in grey, too.
 _RAMP = np.array([[20, 11, 82], [135, 32, 107], [220, 72, 62], [251, 159, 28], [252, 253, 164]], dtype=float)
-MOST_PIXELS = 25_000_000  # of a photograph sent to the server
 _MOST_COLUMNS = 48  # of a heat map in a page
 
 
@@ -64,7 +59,7 @@ class TagMaps:
         return np.asarray(np.rint(0.4 * grey + 0.6 * colours), dtype=np.uint8)
 
     def for_page(self) -> dict[str, Any]:
-        """Return the image as JPEG and its heat maps, as `Picture` and `PhotographAnswer` have them."""
+        """Return the image as JPEG and its heat maps, as `Picture` and `PhotographOut` have them."""
         from PIL import Image
 
         stride = -(-self.credit.shape[2] // _MOST_COLUMNS)
@@ -110,13 +105,13 @@ def tag_maps(model: Any, image: Any, tags: Sequence[str], *, smoothing: float = 
 
 def recommended_tags(model: Any, image: Any, top: int = 5) -> list[str]:
     """Return the recommended tags of an image, down to the recommender's threshold, at least one."""
-    found = model.recommend(_counts_of(visual_of(model), image), top=top)[0]
+    found = model.recommend(counts_of(visual_of(model), image), top=top)[0]
     recommender = model.recommender_
     threshold = dict(zip(recommender.tag_names, recommender.calibration.threshold, strict=True))
     return [one.tag for rank, one in enumerate(found) if rank == 0 or one.probability >= threshold[one.tag]]
 
 
-def _counts_of(visual: Any, image: Any) -> Any:
+def counts_of(visual: Any, image: Any) -> Any:
     """Return the visual words of one image, (1, W)."""
     counts, faults = visual.count([image])
     if faults:
@@ -174,47 +169,3 @@ def _credit_of_words(model: Any, tiles: TileMap, tags: tuple[str, ...]) -> Float
 def _slug(name: str) -> str:
     """Return a file name that is safe on any system: at most 60 letters, digits, dots and dashes."""
     return re.sub(r"[^\w.-]+", "-", name).strip("-.")[:60] or "image"
-
-
-@dataclass(frozen=True)
-class PhotographAnswer:
-    """A new photo: `heat` is tags x rows x columns, one byte each (255 is full credit), as base64."""
-
-    topics: list[float]
-    tags: list[str]
-    scores: list[float]
-    jpeg: str  # at its working size, base64
-    rows: int
-    columns: int
-    heat: str  # tags x rows x columns, in 255ths, one byte each, base64
-
-
-def pictured(model: Any, path: Path, top: int) -> PhotographAnswer:
-    """Return topics, tags and heat maps of a new photograph; one with too many pixels is not decoded."""
-    _check_pixels(path)
-    counts = _counts_of(model.visual_, str(path))
-    (found,) = model.recommend(counts, top=top)
-    known = [one for one in found if one.tag in model.tag_names_]
-    if not known:
-        raise InputError("the model has no tag for this photograph")
-    tags = [one.tag for one in known]
-    return PhotographAnswer(
-        topics=[float(share) for share in model.transform(counts)[0]],
-        tags=tags,
-        scores=[float(one.probability) for one in known],
-        **tag_maps(model, str(path), tags).for_page(),
-    )
-
-
-def _check_pixels(path: Path) -> None:
-    from PIL import Image
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(path) as image:
-                width, height = image.size
-    except Exception:  # decoders of hostile files raise all kinds of errors
-        raise InputError("the photograph cannot be read as an image") from None
-    if width * height > MOST_PIXELS:
-        raise InputError(f"the photograph has {width:,} x {height:,} pixels; send a smaller one")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int32, Int64
-from tagtopics.bp.graph import joint_profile
 from tagtopics.corpus.recipe import TextRecipe, recipe_to_json
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.errors import InputError
@@ -34,10 +32,6 @@ class TagTable:
     word_credit: Float32  # number of tokens of each credited to the tag
     tokens: Float64  # (T,) number of all tokens credited to each tag
     labels: tuple[str | None, ...] | None = None  # as people read them, if names are identifiers
-
-    def joint(self, tags: Sequence[int]) -> Float64:
-        """Return (K,): the topics that tags, given by their numbers, have in common."""
-        return joint_profile(self.profiles[list(tags)])
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -215,11 +209,6 @@ class TopicData:
     def spans(self) -> SpanFinder:
         """Finds the words in texts; without a recipe, as words usually are found."""
         return SpanFinder(self.words, self.recipe or ANY_WORDS)
-
-    @property
-    def recipe_settings(self) -> dict[str, Any] | None:
-        """The settings of the recipe, by name; None without a recipe."""
-        return None if self.recipe is None else recipe_to_json(self.recipe)
 
     @cached_property
     def word_topic(self) -> Float32:

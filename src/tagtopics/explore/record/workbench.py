@@ -8,6 +8,7 @@ to the next one, because similar kernels multiply neighbouring documents and the
 from __future__ import annotations
 
 import base64
+import importlib
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from tagtopics._typing import Float32, Int64
 from tagtopics.bp.constants import FOLD_RELAXATION
 from tagtopics.bp.fold_in import FoldIn
 from tagtopics.corpus.cooccurrence import MOST_TOGETHER
-from tagtopics.explore.record.page_words import page_obstacle, word_settings
+from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.text import stop_words
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import base64_size, packed, root_bytes
 from tagtopics.explore.report.prepare import known_words
@@ -52,21 +54,17 @@ def workbench(model: TopicModel, data: TopicData) -> bytes | None:
             "ridge": float(RIDGE),
             "neighbours": NEIGHBOURS,
         },
-        "phi": root_bytes(phi / np.maximum(phi.max(1, keepdims=True), 1e-30), 8),
+        "phi": root_bytes(phi / np.maximum(phi.max(1, keepdims=True), 1e-30)),
         "prior": [float(f"{value:.7g}") for value in np.asarray(model.doc_topic_prior_, dtype=np.float64)],
     }
     tags = None
-    if recommender is not None and _is_known(recommender, model):
-        columns = {name: t for t, name in enumerate(model.tag_names_)}
+    columns = {name: t for t, name in enumerate(model.tag_names_)}
+    # Without `own`, the regression is one on the nearest documents, which a page cannot compute.
+    if recommender is not None and len(recommender.own) and set(recommender.tag_names) <= set(columns):
         bench = _Recommender(recommender, number, [columns[name] for name in recommender.tag_names])
         tags = bench.fitting(MOST_BYTES, len(packed(parts)))
     block = packed(parts | {"tags": tags})
     return block if base64_size(len(block)) <= MOST_BYTES else b""
-
-
-def _is_known(recommender: TagRecommender, model: TopicModel) -> bool:
-    """Return whether a page has all tags, and the regression is one on all documents, not on the nearest."""
-    return len(recommender.own) > 0 and set(recommender.tag_names) <= set(model.tag_names_)
 
 
 class _Recommender:
@@ -170,3 +168,79 @@ def _steps(coefficients: Float32, step: float) -> str:
     sums = np.cumsum(coefficients.astype(np.float64) / step, axis=0)
     steps = np.diff(np.rint(sums), axis=0, prepend=0.0)
     return _bytes(np.where(steps < 0, -2 * steps - 1, 2 * steps).T.ravel())
+
+
+_SETS = {
+    "DIGIT": r"\p{Nd}",
+    "SPACE": r"\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000",
+    "WORD": r"\p{L}\p{N}_",
+}
+"""What `\\d`, `\\s` and `\\w` match in Python."""
+
+_BOUNDARY = r"(?:(?<=[{0}])(?![{0}])|(?<![{0}])(?=[{0}]))".format(_SETS["WORD"])
+
+
+def page_obstacle(recipe: TextRecipe | None) -> str | None:
+    """Return why a page cannot find words as a recipe does, for its readers; None if it can."""
+    if recipe is None:
+        return "counts"
+    return None if recipe.tokenizer is None else "tokenizer"
+
+
+def word_settings(recipe: TextRecipe) -> dict[str, Any]:
+    """Return how a page finds words as a recipe does, which `page_obstacle` says it can."""
+    pattern = recipe.token_pattern
+    return {
+        "lowercase": recipe.lowercase,
+        "pattern": None if pattern is None else {"source": page_pattern(pattern)},  # flags `dgu`
+        "shortest": recipe.min_length,
+        "ngrams": list(recipe.ngram_range),
+        "stop": sorted(stop_words(recipe)),
+    }
+
+
+def page_pattern(pattern: str) -> str:
+    r"""Return a pattern that `corpus/patterns.py` accepts as a regular expression of JavaScript.
+
+    The languages differ: `\w` is ASCII in JavaScript and Unicode in Python. So the pattern is written from
+    its parsed form, with sets of Unicode properties that mean the same.
+    """
+    return _sequence(importlib.import_module("re._parser").parse(pattern))
+
+
+def _sequence(nodes: Any) -> str:
+    return "".join(_part(str(kind), value) for kind, value in nodes)
+
+
+def _part(kind: str, value: Any) -> str:
+    """Return a part of a parsed pattern; there are no others in those that are accepted."""
+    if kind == "LITERAL":
+        return _escaped(value)
+    if kind == "NOT_LITERAL":
+        return f"[^{_escaped(value)}]"
+    if kind == "IN":
+        parts = [f"[{_set(str(what), of)}]" for what, of in value if str(what) != "NEGATE"]
+        negated = str(value[0][0]) == "NEGATE"
+        return f"(?:(?!{'|'.join(parts)})[^])" if negated else f"(?:{'|'.join(parts)})"
+    if kind == "AT":
+        return _BOUNDARY
+    if kind == "SUBPATTERN":
+        return f"(?:{_sequence(value[-1])})"
+    if kind == "BRANCH":
+        return f"(?:{'|'.join(map(_sequence, value[1]))})"
+    least, most, nodes = value  # of a repetition
+    return f"(?:{_sequence(nodes)}){{{least},{'' if str(most) == 'MAXREPEAT' else most}}}"
+
+
+def _set(kind: str, value: Any) -> str:
+    """Return the inside of a set of characters."""
+    if kind == "LITERAL":
+        return _escaped(value)
+    if kind == "RANGE":
+        return f"{_escaped(value[0])}-{_escaped(value[1])}"
+    name = str(value).removeprefix("CATEGORY_")
+    return ("^" if name.startswith("NOT_") else "") + _SETS[name.removeprefix("NOT_")]
+
+
+def _escaped(point: int) -> str:
+    return f"\\u{{{point:x}}}"

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,8 @@ class Bodies:
     def bodies(self, docs: Iterable[int]) -> list[dict[str, Any]]:
         """Return the bodies of documents; what is the same computation for all of them is done at once."""
         if self._data.visual:
-            return [{"k": ""} | self._picture(doc) for doc in docs]
+            pictures = (self._data.picture_of.get(int(doc)) for doc in docs)
+            return [{"k": ""} | ({"p": one.for_page()} if one else {}) for one in pictures]
         rows = np.array(list(docs), dtype=np.int64)
         parts = zip(rows.tolist(), *self._words(rows), strict=True)
         return [self._body(*part) for part in parts]
@@ -66,10 +66,6 @@ class Bodies:
                 body |= listed | {"s": _gaps(body["t"], found)}
         return body
 
-    def _picture(self, doc: int) -> dict[str, Any]:
-        picture = self._data.picture_of.get(int(doc))
-        return {} if picture is None else {"p": picture.for_page()}
-
     def _words(self, rows: Int64) -> tuple[list[dict[str, list[Any]]], list[dict[str, Any]]]:
         """Return `w` and `n` of documents, and what a body has of topics and credits: `k`, `f` and `c`."""
         data, table = self._data, self._data.documents
@@ -83,7 +79,7 @@ class Bodies:
         numbers, shown = (divided(part, kept) for part in (self._number[known].tolist(), rounded(counts, 6)))
         listed = [{"w": w, "n": n} for w, n in zip(numbers, shown, strict=True)]
         credited = self._credits(rows, inside, sizes, table.word_count[entries])
-        parts = zip(cut(topics, kept), credited, strict=True)
+        parts = zip(divided(topics, kept), credited, strict=True)
         return listed, [{"k": k} | more for k, more in parts]
 
     def _credits(self, rows: Int64, inside: Bool, n_words: Int64, counts: Float32) -> list[dict[str, Any]]:
@@ -108,7 +104,7 @@ class Bodies:
         shares = divided(rounded(tag_parts(credit, counts, n_words, n_tags)), n_tags)
         return [
             ({"f": f} if f else {}) | ({"c": c} if len(f) > 1 else {})
-            for f, c in zip(shares, cut(percent, sizes), strict=True)
+            for f, c in zip(shares, divided(percent, sizes), strict=True)
         ]
 
     def _finds(self, text: str, listed: dict[str, list[Any]]) -> bool:
@@ -138,11 +134,6 @@ def tag_parts(credit: Float64, counts: Float32, n_words: Int64, n_tags: Int64) -
     doc = np.repeat(np.arange(len(n_words)), n_words)
     totals = np.maximum(np.bincount(doc, counts, len(n_words)), 1e-300)
     return np.asarray(tokens / np.repeat(totals, n_tags))
-
-
-def cut(text: str, sizes: Int64) -> list[str]:
-    """Return the pieces of a text that have these sizes."""
-    return [text[a:b] for a, b in pairwise([0, *np.cumsum(sizes).tolist()])]
 
 
 def _gaps(text: str, spans: list[tuple[int, int, int]]) -> list[int]:

@@ -13,11 +13,10 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.map.terrain import MOST_TAGS, map_index, terrain_of
-from tagtopics.explore.record.page_words import page_obstacle
+from tagtopics.explore.record.inputs import AuditFinding, audit_block
 from tagtopics.explore.record.photographs import fitting_pictures
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.record.workbench import workbench
-from tagtopics.explore.report.audit_page import AuditFinding, audit_block
+from tagtopics.explore.record.workbench import page_obstacle, workbench
 from tagtopics.explore.report.bodies import CHUNK, Bodies
 from tagtopics.explore.report.page import base64_size, packed, report_page
 from tagtopics.explore.report.prepare import documents_of, fixed_index, index_of, posted, ragged, tag_rows

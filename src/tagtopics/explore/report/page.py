@@ -111,14 +111,13 @@ def _asset(folder: str, name: str) -> str:
     return files("tagtopics.explore.report").joinpath(folder, name).read_text(encoding="utf-8")
 
 
-def root_bytes(values: Float32 | Float64, bits: int) -> str:
-    """Return numbers between 0 and 1 as base64 of whole numbers, q = sqrt(value) * (2^bits - 1).
+def root_bytes(values: Float32 | Float64) -> str:
+    """Return numbers between 0 and 1 as base64 of one byte each, 255 times their square root.
 
-    The square root gives small proportions more precision. `bits` is 8 or 16.
+    The square root gives small proportions more precision.
     """
-    most = (1 << bits) - 1
-    steps = np.rint(np.sqrt(np.clip(values, 0, 1)) * most)
-    return base64.b64encode(steps.astype("<u1" if bits == 8 else "<u2").tobytes()).decode()
+    steps = np.rint(np.sqrt(np.clip(values, 0, 1)) * 255)
+    return base64.b64encode(steps.astype(np.uint8).tobytes()).decode()
 
 
 def letters(values: Any) -> str:

@@ -12,7 +12,6 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel, Field, ValidationError
 
-from tagtopics.explore.report.page import compact_json
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Gate
 from tagtopics.explore.server.schemas import NewDocument, NewText
@@ -60,8 +59,7 @@ def add_annif_routes(app: FastAPI, title: str, engine: ModelEngine, gate: Gate) 
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
             raise HTTPException(415, f"send a form, as {_FORM}")
         body = await request.body()
-        content = await gate.run(lambda: compact_json(_suggested(engine, _read_form(body))))
-        return Response(content, media_type="application/json")
+        return await gate.answer(lambda: _suggested(engine, _read_form(body)))
 
 
 def _read_form(body: bytes) -> SuggestForm:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,19 @@ from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import TermCounter, clean_text, without_html
 from tagtopics.errors import InputError
-from tagtopics.explore.record.heat_maps import PhotographAnswer, pictured
+from tagtopics.explore.record.heat_maps import counts_of, tag_maps
 from tagtopics.explore.server.schemas import (
     ExplainOut,
     NewDocument,
+    PhotographOut,
     RecommendedTag,
-    RelatedOut,
     TransformOut,
 )
 from tagtopics.recommend.choice import Choice
 
 _WORDS_BEHIND = 6  # words given as the reason for a recommended tag
 _ANY = Choice()
+MOST_PIXELS = 25_000_000  # of a photograph; a larger one is not decoded
 
 
 class ModelEngine:
@@ -43,6 +43,9 @@ class ModelEngine:
     def __init__(self, model: Any) -> None:
         self.model: Any = copy.copy(model)
         self.model.n_jobs = 1  # the server runs several requests in parallel
+        if model.visual_ is not None:
+            self.model.visual_ = copy.copy(model.visual_)
+            self.model.visual_.max_pixels = min(model.visual_.max_pixels, MOST_PIXELS)
         self._roots = model.foreground_roots()  # for `related`; computed once
         self._tags = {name: t for t, name in enumerate(model.tag_names_)}
         if model.recipe_ is not None:
@@ -54,7 +57,7 @@ class ModelEngine:
         """The names of the methods that the model supports; the others are refused with status 501."""
         recommends = getattr(self.model, "recommender_", None) is not None
         if self.model.recipe_ is None:
-            seen = recommends and getattr(self.model, "visual_", None) is not None
+            seen = recommends and self.model.visual_ is not None
             return frozenset({"photograph"} if seen else ())
         explains = bool(self._tags) and hasattr(self.model, "explain")
         extra = {"explain": explains, "recommend": recommends}
@@ -129,25 +132,27 @@ class ModelEngine:
             for row in answers
         ]
 
-    def related(self, documents: Sequence[NewDocument], top: int) -> list[list[RelatedOut]]:
+    def related(self, documents: Sequence[NewDocument], top: int) -> list[list[dict[str, Any]]]:
         """Return for each document the most related documents of the collection."""
         corpus, _ = self._corpus("related", documents)
         found = self.model.related_among(self._roots, corpus, top, corpus if self._tags else None)
-        return [
-            [RelatedOut(id=one.id, row=one.row, score=one.score, title=one.title) for one in row]
-            for row in found
-        ]
+        return [[asdict(one) for one in row] for row in found]
 
-    def photograph(self, content: bytes, top: int) -> PhotographAnswer:
+    def photograph(self, content: bytes, top: int) -> PhotographOut:
         """Return topics, tags and heat maps of a photograph, given as the bytes of its file."""
         self.check_offer("photograph")
-        with tempfile.TemporaryDirectory(prefix="tagtopics-") as folder:
-            path = Path(folder) / "photograph"
-            path.write_bytes(content)
-            try:
-                return pictured(self.model, path, top)
-            except InputError as error:
-                raise InputError(str(error).replace(f"{folder}/", "")) from None
+        counts = counts_of(self.model.visual_, content)
+        (found,) = self.model.recommend(counts, top=top)
+        known = [one for one in found if one.tag in self._tags]
+        if not known:
+            raise InputError("the model has no tag for this photograph")
+        tags = [one.tag for one in known]
+        return PhotographOut(
+            topics=[float(share) for share in self.model.transform(counts)[0]],
+            tags=tags,
+            scores=[float(one.probability) for one in known],
+            **tag_maps(self.model, content, tags).for_page(),
+        )
 
     def check_offer(self, name: str) -> None:
         """Raise status 501, with the reason, if the model does not support a method."""

@@ -1,4 +1,4 @@
-"""Around the server: limits on bodies and computation, the token, request metrics, security headers."""
+"""Around the server: limits on bodies and computation, the token, security headers."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import base64
 import binascii
 import hmac
 import os
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from fastapi import HTTPException
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tagtopics.explore.report.page import compact_json
 
 _HEADERS = (
     (b"cache-control", b"no-cache"),
@@ -72,6 +72,11 @@ class Gate:
                 return await asyncio.shield(future)
         except TimeoutError:
             raise HTTPException(504, "the answer took too long; try a shorter text") from None
+
+    async def answer(self, compute: Callable[[], Any]) -> Response:
+        """Return what a function computes as JSON; both in a worker, because large answers take long."""
+        content = await self.run(lambda: compact_json(compute()))
+        return Response(content, media_type="application/json")
 
     def close(self) -> None:
         """Wait for running functions and refuse new ones."""
@@ -143,46 +148,28 @@ class TokenGuard:
         await app(scope, receive, send)
 
 
-class Watch:
-    """Wraps an ASGI application: counts and times requests, and adds the security headers to answers.
+class SecurityHeaders:
+    """Wraps an ASGI application: answers get headers that restrict what pages may do.
 
     Args:
         app: what to wrap.
-        registry: of the metrics.
-        pending: returns the number of requests that compute or wait.
         frames: addresses of web pages that may embed ours.
     """
 
-    def __init__(
-        self, app: ASGIApp, registry: CollectorRegistry, pending: Callable[[], int], frames: Sequence[str]
-    ) -> None:
+    def __init__(self, app: ASGIApp, frames: Sequence[str]) -> None:
         self._app = app
         policy = (
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
             "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
         ) + (" ".join(frames) or "'none'")
         self._headers = (*_HEADERS, (b"content-security-policy", policy.encode()))
-        self._requests = Counter("tagtopics_requests", "Requests", ("route", "status"), registry=registry)
-        self._seconds = Histogram("tagtopics_request_seconds", "Duration", ("route",), registry=registry)
-        self._open = Gauge("tagtopics_requests_in_flight", "Open requests", registry=registry)
-        Gauge("tagtopics_work_pending", "Running and waiting work", registry=registry).set_function(pending)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        began, status = time.perf_counter(), 500
 
-        async def watched(message: Message) -> None:
-            nonlocal status
+        async def secured(message: Message) -> None:
             if message["type"] == "http.response.start":
-                status = message["status"]
                 message["headers"] = [*message.get("headers", []), *self._headers]
             await send(message)
 
-        self._open.inc()
-        try:
-            await self._app(scope, receive, watched)
-        finally:
-            self._open.dec()
-            route = getattr(scope.get("route"), "path", "") or "other"  # the pattern of the path
-            self._requests.labels(route, status).inc()
-            self._seconds.labels(route).observe(time.perf_counter() - began)
+        await self._app(scope, receive, secured)

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Path, Query, Request
+from fastapi import FastAPI, HTTPException, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from tagtopics.errors import InputError
 from tagtopics.explore.map.terrain import map_index, terrain_of
-from tagtopics.explore.record.heat_maps import PhotographAnswer
 from tagtopics.explore.record.photographs import Photographs
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.bodies import CHUNK, Bodies
@@ -21,17 +20,12 @@ from tagtopics.explore.report.page import compact_json, live_page, packed, scrip
 from tagtopics.explore.report.prepare import index_of
 from tagtopics.explore.server import schemas
 from tagtopics.explore.server.annif import add_annif_routes
-from tagtopics.explore.server.collection import Collection
+from tagtopics.explore.server.collection import add_collection_routes
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Gate
+from tagtopics.explore.server.schemas import API, Number, PhotographOut
+from tagtopics.models.results import RelatedDocument
 from tagtopics.recommend.choice import Choice
-
-_API = "/api/v1"
-
-Count = Annotated[int, Query(ge=1, le=500)]
-Skip = Annotated[int, Query(ge=0, le=10**9)]
-Text = Annotated[str, Query(max_length=200)]
-Number = Annotated[int, Path(ge=0, le=10**9)]
 
 _PHOTOGRAPH: dict[str, Any] = {
     "requestBody": {
@@ -59,7 +53,7 @@ def model_app(
     _add_pages(app, data, engine.offers, len(photographs.docs) if photographs else 0)
     if photographs is not None:
         _add_photographs(app, photographs, gate)
-    _add_collection(app, Collection(data, engine.model), gate)
+    add_collection_routes(app, data, engine.model, gate)
     _add_questions(app, engine, gate)
     add_annif_routes(app, data.title, engine, gate)
     _handle_errors(app)
@@ -136,73 +130,33 @@ def _add_photographs(app: FastAPI, photographs: Photographs, gate: Gate) -> None
         return await content(row, small, "image/jpeg")
 
 
-async def _answer(gate: Gate, compute: Callable[..., Any], *given: Any) -> Response:
-    """Return what a function computes as JSON; both in a worker, because large answers take long."""
-    content = await gate.run(lambda: compact_json(compute(*given)))
-    return Response(content, media_type="application/json")
-
-
-def _add_collection(app: FastAPI, collection: Collection, gate: Gate) -> None:
-    """Serve what the model has learned: topics, tags, documents."""
-    tagged: dict[str, Any] = {"tags": ["collection"]}
-
-    @app.get(f"{_API}/topics", **tagged)
-    async def topics(words: Count = 10) -> Response:
-        """Return all topics with their words."""
-        return await _answer(gate, collection.topics, words)
-
-    @app.get(f"{_API}/tags", **tagged)
-    async def tags(query: Text = "", n: Count = 50, skip: Skip = 0, words: Count = 10) -> Response:
-        """Return the tags whose name contains the query, most frequent first, with their profiles."""
-        return await _answer(gate, collection.tags, query, n, skip, words)
-
-    @app.get(f"{_API}/tags/together", **tagged)
-    async def together(
-        tag: Annotated[list[schemas.Tag], Query(min_length=1, max_length=10)], words: Count = 10
-    ) -> Response:
-        """Return the joint profile of several tags."""
-        return await _answer(gate, collection.together, tag, words)
-
-    @app.get(f"{_API}/documents", response_model=schemas.DocumentList, **tagged)
-    async def documents(query: Text = "", n: Count = 50, skip: Skip = 0) -> Response:
-        """Return the documents whose id contains the query, in the order of the collection."""
-        return await _answer(gate, collection.documents, query, n, skip)
-
-    @app.get(f"{_API}/documents/{{row}}", response_model=schemas.DocumentOut, **tagged)
-    async def document(row: Number) -> Response:
-        """Return one document by its row in the collection."""
-        return await _answer(gate, collection.document, row)
-
-
 def _add_questions(app: FastAPI, engine: ModelEngine, gate: Gate) -> None:
     """Serve answers about new documents."""
     tagged: dict[str, Any] = {"tags": ["new documents"]}
 
-    @app.post(f"{_API}/transform", response_model=schemas.Answers[schemas.TransformOut], **tagged)
+    @app.post(f"{API}/transform", response_model=schemas.Answers[schemas.TransformOut], **tagged)
     async def transform(batch: schemas.Batch) -> Response:
         """Return the topics of new documents."""
-        return await _answer(gate, lambda: {"documents": engine.transform(batch.documents)})
+        return await gate.answer(lambda: {"documents": engine.transform(batch.documents)})
 
-    @app.post(f"{_API}/explain", response_model=schemas.Answers[schemas.ExplainOut], **tagged)
+    @app.post(f"{API}/explain", response_model=schemas.Answers[schemas.ExplainOut], **tagged)
     async def explain(batch: schemas.Batch) -> Response:
         """Return how much of each word each of the given tags accounts for."""
-        return await _answer(gate, lambda: {"documents": engine.explain(batch.documents)})
+        return await gate.answer(lambda: {"documents": engine.explain(batch.documents)})
 
-    @app.post(f"{_API}/recommend", response_model=schemas.Answers[list[schemas.RecommendedTag]], **tagged)
+    @app.post(f"{API}/recommend", response_model=schemas.Answers[list[schemas.RecommendedTag]], **tagged)
     async def recommend(batch: schemas.RecommendBatch) -> Response:
         """Recommend tags for new documents, with the words that suggest each."""
         choice = Choice(only=batch.only, exclude=batch.exclude)
-        return await _answer(
-            gate, lambda: {"documents": engine.recommend(batch.documents, batch.top, choice)}
-        )
+        return await gate.answer(lambda: {"documents": engine.recommend(batch.documents, batch.top, choice)})
 
-    @app.post(f"{_API}/related", response_model=schemas.Answers[list[schemas.RelatedOut]], **tagged)
+    @app.post(f"{API}/related", response_model=schemas.Answers[list[RelatedDocument]], **tagged)
     async def related(batch: schemas.RankedBatch) -> Response:
         """Return documents of the collection that resemble new ones."""
-        return await _answer(gate, lambda: {"documents": engine.related(batch.documents, batch.top)})
+        return await gate.answer(lambda: {"documents": engine.related(batch.documents, batch.top)})
 
-    @app.post(f"{_API}/photograph", openapi_extra=_PHOTOGRAPH, **tagged)
-    async def photograph(request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5) -> PhotographAnswer:
+    @app.post(f"{API}/photograph", openapi_extra=_PHOTOGRAPH, **tagged)
+    async def photograph(request: Request, top: Annotated[int, Query(ge=1, le=20)] = 5) -> PhotographOut:
         """Return the topics of a photo, recommended tags, and a heat map for each tag."""
         kind = request.headers.get("content-type", "")
         if not kind.startswith(("image/", "application/octet-stream")):

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Generic, TypeVar
 
+from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 Tag = Annotated[str, Field(min_length=1, max_length=500)]
 NewText = Annotated[str, Field(max_length=100_000)]
 T = TypeVar("T")
+
+API = "/api/v1"  # where the routes are
+Count = Annotated[int, Query(ge=1, le=500)]
+Skip = Annotated[int, Query(ge=0, le=10**9)]
+Text = Annotated[str, Query(max_length=200)]
+Number = Annotated[int, Path(ge=0, le=10**9)]
 
 
 class NewDocument(BaseModel):
@@ -94,13 +101,16 @@ class RecommendedTag(TypedDict):
     broader: list[str]  # names of ever broader tags, likewise
 
 
-class RelatedOut(TypedDict):
-    """A document of the collection that resembles a new one."""
+class PhotographOut(BaseModel):
+    """A new photo: its topics, recommended tags, and a heat map for each of them."""
 
-    id: str
-    row: int
-    score: float  # 1 for the same topics, 0 for none in common
-    title: str | None
+    topics: list[float]
+    tags: list[str]
+    scores: list[float]
+    jpeg: str  # at its working size, base64
+    rows: int
+    columns: int
+    heat: str  # tags x rows x columns, in 255ths, one byte each, base64
 
 
 class Failure(TypedDict):

@@ -1,4 +1,4 @@
-"""The specification of `places`: the same in NumPy, with sums over all pairs and all points of the grid."""
+"""The specification of `places_loops`: the same in NumPy, with sums over all pairs and all grid points."""
 
 from __future__ import annotations
 
