@@ -133,14 +133,14 @@ def name_of_model(model: TopicModel) -> str:
     return names.get(type(model).__name__, type(model).__name__.lower())
 
 
-def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) -> list[Any]:
-    """Return a progress bar for iterations of `parts` steps, if standard error is a terminal."""
+def progress_bar(output: OutputOptions, title: str = "Fitting") -> list[Any]:
+    """Return a progress bar for iterations, if standard error is a terminal."""
     from tagtopics.bp.callbacks import Progress
     from tagtopics.jit.compiling import has_compiled
 
     if output.quiet or not sys.stderr.isatty():
         return []
-    return [Progress(title if has_compiled() else f"{title} (compiling first, once)", parts)]
+    return [Progress(title if has_compiled() else f"{title} (compiling first, once)")]
 
 
 def _in_options(message: str) -> str:

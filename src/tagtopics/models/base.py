@@ -381,19 +381,14 @@ class TopicModel(Queries):
     @limit_threads
     def _train_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]], vectors: Any) -> None:
         """Train the recommender, and the names of tags if the documents or the model have a thesaurus."""
-
-        def on_progress(share: float) -> None:
-            for callback in callbacks:
-                callback.on_progress(share)
-
         counts = align_words(self, corpus)
         units = None if vectors is None else self._checked_vectors(vectors, corpus.n_docs)
         data = counts, corpus.tags, self.infer(counts, None), corpus.tag_names
-        recommender = fit_recommender(*data, on_progress=on_progress, vectors=units)
+        recommender = fit_recommender(*data, vectors=units)
         thesaurus, names = corpus.thesaurus or (self.names_.thesaurus if self.names_ else None), None
         if thesaurus is not None and corpus.texts is not None:
             announce(callbacks, "Looking for tag names")
-            names = thesaurus.learn_names(recommender, corpus.texts, on_progress)
+            names = thesaurus.learn_names(recommender, corpus.texts)
         self.recommender_, self.names_ = recommender, names
 
     def _numbers(self) -> dict[str, float]:

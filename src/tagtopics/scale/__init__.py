@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tagtopics.scale.fit import fit_shards
     from tagtopics.scale.format import Manifest, ShardEntry, ShardFolder, holds_shards
     from tagtopics.scale.ingest import shard_corpus
-    from tagtopics.scale.shard_executor import local_executor, remove_run
+    from tagtopics.scale.shard_executor import remove_run
     from tagtopics.scale.writer import ShardWriter
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "ShardWriter",
     "fit_shards",
     "holds_shards",
-    "local_executor",
     "remove_run",
     "shard_corpus",
 ]
@@ -34,7 +33,7 @@ __getattr__ = lazy(
         "fit": ("fit_shards",),
         "format": ("Manifest", "ShardEntry", "ShardFolder", "holds_shards"),
         "ingest": ("shard_corpus",),
-        "shard_executor": ("local_executor", "remove_run"),
+        "shard_executor": ("remove_run",),
         "writer": ("ShardWriter",),
     },
 )

@@ -34,11 +34,9 @@ _SECONDS = 10.0  # time limit for a connection to an address
 class Worker:
     """What runs in an actor: a `ShardExecutor` for some of the shards, with `n_jobs` threads."""
 
-    def __init__(
-        self, shards: str, numbers: Sequence[int], states: tuple[str, str], n_jobs: int, lean: bool
-    ) -> None:
+    def __init__(self, shards: str, numbers: Sequence[int], states: tuple[str, str], n_jobs: int) -> None:
         self.n_jobs = n_jobs
-        self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers, lean=lean)
+        self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers)
 
     def place(self) -> tuple[str, int]:
         """Return the node and the number of the process."""
@@ -78,7 +76,6 @@ class RayExecutor(ShardExecutor):
         states: where the state of their documents is kept.
         make: makes the actor of a group.
         groups: the numbers of the shards of each group.
-        lean: recompute messages instead of storing them.
     """
 
     def __init__(
@@ -87,10 +84,8 @@ class RayExecutor(ShardExecutor):
         states: ShardStates,
         make: Callable[[Sequence[int]], Any],
         groups: Sequence[Sequence[int]],
-        *,
-        lean: bool = True,
     ) -> None:
-        super().__init__(folder, states, [number for group in groups for number in group], lean=lean)
+        super().__init__(folder, states, [number for group in groups for number in group])
         self._make, self._groups = make, groups
         self.actors = [make(numbers) for numbers in groups]
 
@@ -159,7 +154,7 @@ def ray_executor(workers: int, address: str | None = None, *, threads: int = 1) 
     if address is not None:
         _check_address(address)
 
-    def make(folder: ShardFolder, states: ShardStates, n_topics: int, lean: bool) -> RayExecutor:
+    def make(folder: ShardFolder, states: ShardStates, n_topics: int) -> RayExecutor:
         groups = [part.tolist() for part in np.array_split(np.arange(len(folder)), min(workers, len(folder)))]
         _connect(ray, address, folder, len(groups), n_topics)
         options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
@@ -167,9 +162,9 @@ def ray_executor(workers: int, address: str | None = None, *, threads: int = 1) 
         shards, place = str(folder.path.absolute()), (str(states.folder.absolute()), states.run)
 
         def make_actor(numbers: Sequence[int]) -> Any:
-            return actor.remote(shards, numbers, place, threads, lean)
+            return actor.remote(shards, numbers, place, threads)
 
-        return RayExecutor(folder, states, make_actor, groups, lean=lean)
+        return RayExecutor(folder, states, make_actor, groups)
 
     return make
 
