@@ -117,8 +117,12 @@ def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None)
             raise ValueError("its history does not have one entry for each sweep")
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: damaged checkpoint ({one_line(error)}); start again without it") from None
-    if identity is not None:
-        check_identity(record.identity, identity, str(path))
+    for name, value in _as_json(identity or {}).items():
+        if (found := record.identity.get(name)) != value:
+            raise InputError(
+                f"{path}: was begun with another {name} ({_short(found)} there, {_short(value)} now); "
+                "use the same, or remove it and start again"
+            )
     return Belief(record.sweep, sums, previous, priors, docs), history
 
 
@@ -154,16 +158,6 @@ def digest_of(corpus: Corpus) -> str:
     ]
     names = "\n".join((*corpus.vocabulary, "", *corpus.tag_names))
     return digest_bytes(f"{digest_arrays(*arrays)}\n{names}".encode("utf-8", "replace"))
-
-
-def check_identity(found: Mapping[str, Any], wanted: Mapping[str, Any], where: str) -> None:
-    """Raise `InputError` where an unfinished fit was begun with something else than is asked for now."""
-    for name, value in _as_json(wanted).items():
-        if found.get(name) != value:
-            raise InputError(
-                f"{where}: was begun with another {name} ({_short(found.get(name))} there, {_short(value)} "
-                "now); use the same, or remove it and start again"
-            )
 
 
 def write_arrays(path: Path, arrays: _Arrays, metadata: Mapping[str, str]) -> None:

@@ -61,5 +61,5 @@ def unigram_perplexity(train: Corpus, test: Corpus, *, prior: float = 0.05, seed
     """
     word_counts = train.counts.sum(0, dtype=np.int64)
     _, held_out = completion(test.counts, seed)
-    total = heldout.unigram_log_likelihood(held_out, heldout.unigram(word_counts, prior))
+    total = heldout.unigram_log_likelihood(held_out, word_counts, prior)
     return heldout.perplexity(total, float(held_out.sum(dtype=np.float64)))

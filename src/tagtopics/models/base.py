@@ -296,8 +296,11 @@ class TopicModel(Queries):
         """Replace `tags="inferred"` by tag probabilities; any other tags stay."""
         if not isinstance(tags, str):
             return tags
-        recommender = self._needed_recommender("inferred tags")
-        return self._weigh(counts, recommender.probabilities(counts, self.infer(counts, None)))
+        if not self.tag_names_ or self.recommender_ is None:
+            raise InputError(
+                "inferred tags need a recommender: call fit, or fit_recommender, with tags first"
+            )
+        return self._weigh(counts, self.recommender_.probabilities(counts, self.infer(counts, None)))
 
     def _weigh(self, counts: CSR, probabilities: Float32) -> CSR:
         """Return inferred tags as CSR (D, T): their probabilities (D, T'), as far as they are trusted."""

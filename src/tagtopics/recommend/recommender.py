@@ -194,7 +194,18 @@ class TagRecommender:
         if not (n_words and len(tags) and row.nnz):
             return [()] * len(tags)
         answers = []
-        for strength in self._word_contributions(row, doc_topic, tags):
+        # (1) How much the nearest training documents share of each word of the document, with each tag.
+        alike = ridge.kernel_of(ridge.documents_of(row, doc_topic), self.index, self.bandwidth)
+        rows = largest_in_rows(alike, ridge.NEIGHBOURS)[0]
+        near = sp.csr_array(self.counts[rows])
+        x = row.data / row.data.sum()
+        y = near[:, row.indices].toarray() / near.sum(1)[:, np.newaxis]
+        shared = 2 * x * y / np.maximum(x + y, ridge.LEAST)
+        carried = self.tags[rows][:, tags].toarray()
+        mean = carried.T @ shared / np.maximum(carried.sum(0), 1)[:, np.newaxis]
+        strengths = np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0).astype(np.float64)
+        # (2) The words that documents with the tag share more than others do.
+        for strength in strengths:
             best = np.argsort(-strength, kind="stable")[:n_words]
             chosen = [i for i in best if strength[i] > 0]
             answers.append(tuple((vocabulary[row.indices[i]], float(strength[i])) for i in chosen))
@@ -204,18 +215,6 @@ class TagRecommender:
     def _column(self) -> dict[str, int]:
         """The column of each tag."""
         return {tag: t for t, tag in enumerate(self.tag_names)}
-
-    def _word_contributions(self, document: sp.csr_array, theta: Float32, tags: Int64) -> Float64:
-        """Return (tags, words of the document): how much more of each word the carriers of each tag share."""
-        alike = ridge.kernel_of(ridge.documents_of(document, theta), self.index, self.bandwidth)
-        rows = largest_in_rows(alike, ridge.NEIGHBOURS)[0]
-        near = sp.csr_array(self.counts[rows])
-        x = document.data / document.data.sum()
-        y = near[:, document.indices].toarray() / near.sum(1)[:, np.newaxis]
-        shared = 2 * x * y / np.maximum(x + y, ridge.LEAST)
-        carried = self.tags[rows][:, tags].toarray()
-        mean = carried.T @ shared / np.maximum(carried.sum(0), 1)[:, np.newaxis]
-        return np.asarray(np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0), dtype=np.float64)
 
     @cached_property
     def tag_docs(self) -> Int64:

@@ -150,7 +150,12 @@ def ray_executor(workers: int, address: str | None = None, *, threads: int = 1) 
         address: of a running cluster, as for `ray.init`; None starts one here, for this fit.
         threads: threads of each worker.
     """
-    ray = _ray()
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default, 15, would slow the workers down
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("fitting on a cluster", "ray") from None
     if address is not None:
         _check_address(address)
 
@@ -167,16 +172,6 @@ def ray_executor(workers: int, address: str | None = None, *, threads: int = 1) 
         return RayExecutor(folder, states, make_actor, groups)
 
     return make
-
-
-def _ray() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default, 15, would slow the workers down
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("fitting on a cluster", "ray") from None
-    return ray
 
 
 def _check_address(address: str) -> None:

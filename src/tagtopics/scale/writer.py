@@ -62,11 +62,6 @@ def _join(runs: Sequence[_Run]) -> _Run:
     return _Run(sp.csr_array(counts), sp.csr_array(tags), texts)
 
 
-def default_shard_edges(n_words: int) -> int:
-    """Return the edges of a shard: at least four times the words, so that sums are small in comparison."""
-    return max(4 * n_words, LEAST_EDGES)
-
-
 def check_shard_target(path: str | Path, *, overwrite: bool = False) -> Path:
     """Return the path of a new folder of shards; nothing may be there, or shards to overwrite."""
     target = Path(path)
@@ -121,7 +116,8 @@ class ShardWriter:
         self.folder = check_shard_target(folder, overwrite=overwrite)
         self.notices: list[str] = []
         self._recipe, self._columns = recipe, columns
-        self._limit = shard_edges or default_shard_edges(len(vocabulary))
+        # At least four times the words, so that sums are small in comparison.
+        self._limit = shard_edges or max(4 * len(vocabulary), LEAST_EDGES)
         self._shape = len(vocabulary), len(tag_names)
         self._statistics = np.zeros(len(vocabulary), np.int64), np.zeros(len(tag_names), np.int64)
         self._runs: list[_Run] = []
