@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -51,7 +51,6 @@ class BeliefPropagation:
     anchored: bool = True  # without topics to start from: take anchor words, or noise
     first: Start = Start()
     relations: Relations | None = None  # between documents, which are in memory
-    converges: ClassVar[bool] = True
 
     @property
     def n_topics(self) -> int:

@@ -191,8 +191,7 @@ def run_algorithm(
     callbacks: Sequence[Callback[Any]] = (),
     resumed: Any = None,
 ) -> TopicFit:
-    """Iterate an algorithm and return what it learned; a sampler ignores the tolerance."""
-    tol = tol if algorithm.converges else 0.0
+    """Iterate an algorithm and return what it learned; samplers do not converge, their tolerance is zero."""
     result = run(algorithm, max_iter=max_iter, tol=tol, callbacks=callbacks, start=resumed)
     learned = algorithm.learned(result.state)
     return TopicFit(*learned, topic_word_prior, tag_docs, tuple(result.history), result.reason)

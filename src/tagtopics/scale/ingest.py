@@ -26,8 +26,7 @@ from tagtopics.corpus.read import Findings, assemble, read_corpus, single_tags
 from tagtopics.corpus.recipe import language_notices
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
-from tagtopics.scale.format import ShardFolder
-from tagtopics.scale.packing import metadata_of
+from tagtopics.scale.format import ShardFolder, metadata_of
 from tagtopics.scale.writer import ShardWriter, check_shard_target
 
 MAX_CANDIDATES = 1_000_000  # distinct words, and distinct tags, that are held while counting

@@ -26,14 +26,17 @@ from tagtopics.scale.format import (
     MANIFEST,
     STATISTICS,
     TAGS,
+    TEXTS,
     VOCABULARY,
+    Arrays,
     FileEntry,
     Manifest,
+    Metadata,
     ShardEntry,
+    pack_texts,
     shard_name,
     write_manifest,
 )
-from tagtopics.scale.packing import TEXTS, Arrays, Metadata, pack
 
 LEAST_EDGES = 1_000_000
 EXACT = 2**24  # the largest count: single precision cannot hold all larger whole numbers
@@ -226,7 +229,7 @@ class ShardWriter:
         typed = {name: array.astype(DTYPES[name], copy=False) for name, array in arrays.items()}
         for name, values in texts.items():
             if name == "id" or any(values):
-                typed |= pack(name, values)
+                typed |= pack_texts(name, values)
         name, last = shard_name(len(self._shards)), self._shards[-1] if self._shards else None
         file = self._put(name, typed)
         entry = ShardEntry(
