@@ -19,8 +19,8 @@ from tagtopics.corpus import Corpus, TextRecipe
 from tagtopics.datasets.synthetic import make_tagged_corpus
 from tagtopics.errors import InputError
 from tagtopics.files import BLANK, sealed
-from tagtopics.scale import ShardFolder, ShardWriter, holds_shards, shard_corpus
-from tagtopics.scale.format import pack_texts, read_manifest, unpack_texts
+from tagtopics.scale import ShardFolder, ShardWriter, shard_corpus
+from tagtopics.scale.format import holds_shards, pack_texts, read_manifest, unpack_texts
 
 
 @pytest.fixture(scope="module")

@@ -74,8 +74,15 @@ class GibbsSampling:
 
     @cached_property
     def tokens(self) -> Int64:
-        """The number of the first token of each document, (D + 1,)."""
-        return token_offsets(self.graph)
+        """The number of the first token of each document, (D + 1,); `InputError` if there are too many."""
+        edges = np.concatenate([[0], np.cumsum(np.ceil(self.graph.edge_count.astype(np.float64)))])
+        if edges[-1] > MOST_TOKENS:
+            size = edges[-1] * 4 / 2**30
+            raise InputError(
+                f"Gibbs sampling stores a topic for each of {int(edges[-1]):,} tokens ({size:.1f} GB), "
+                f"at most {MOST_TOKENS:,}; use belief propagation (LDA, TTM) or fewer documents"
+            )
+        return edges[self.graph.doc_edges].astype(np.int64)
 
     @cached_property
     def authors(self) -> CSR:
@@ -159,18 +166,6 @@ def link_probabilities(links: Links, doc_sums: Float64, alpha: Float32) -> Float
     shared = 0.5 * np.sum(means * (links.matrix @ means), axis=0)
     linked = np.append(shared, max(M - shared.sum(), 0.0)) + expected
     return np.asarray(linked / (linked + (links.negatives * M + 1) * expected))
-
-
-def token_offsets(graph: FactorGraph) -> Int64:
-    """Return (D + 1,): the number of the first token of each document; `InputError` if there are too many."""
-    edges = np.concatenate([[0], np.cumsum(np.ceil(graph.edge_count.astype(np.float64)))])
-    if edges[-1] > MOST_TOKENS:
-        size = edges[-1] * 4 / 2**30
-        raise InputError(
-            f"Gibbs sampling stores a topic for each of {int(edges[-1]):,} tokens ({size:.1f} GB), at most "
-            f"{MOST_TOKENS:,}; use belief propagation (LDA, TTM) or fewer documents"
-        )
-    return edges[graph.doc_edges].astype(np.int64)
 
 
 @dataclass(eq=False, repr=False)

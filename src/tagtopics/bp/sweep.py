@@ -60,15 +60,14 @@ def sweep(
     docs: DocState,
     given: SweepInput,
     priors: Priors,
-    lean: bool,
     sums: CorpusSums,
     own_counts: Float32 | None = None,
 ) -> float:
     """Update every message of a corpus, or of a part of one, once; return how far they moved, in tokens.
 
-    `docs` is changed in place. The sums of its documents are added to `sums`; parts may come in any order. If
-    `given` has no sums of tags, slot means stay as they are, and nothing is added to the sums of the tags.
-    `own_counts` (D, K) are added to alpha, document by document.
+    `docs` is changed in place; messages that it does not have are recomputed. The sums of its documents are
+    added to `sums`; parts may come in any order. If `given` has no sums of tags, slot means stay as they are,
+    and nothing is added to the sums of the tags. Rows of `own_counts` (D, K) are added to alpha.
     """
     f, alpha = np.float32, priors.doc_topic
     scalars = _Scalars(

@@ -14,7 +14,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,10 +32,11 @@ _SECONDS = 10.0  # time limit for a connection to an address
 
 
 class Worker:
-    """What runs in an actor: a `ShardExecutor` for some of the shards, with `n_jobs` threads."""
+    """What runs in an actor: a `ShardExecutor` for some of the shards."""
 
-    def __init__(self, shards: str, numbers: Sequence[int], states: tuple[str, str], n_jobs: int) -> None:
-        self.n_jobs = n_jobs
+    n_jobs: ClassVar[int] = 1  # threads of an actor
+
+    def __init__(self, shards: str, numbers: Sequence[int], states: tuple[str, str]) -> None:
         self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers)
 
     def place(self) -> tuple[str, int]:
@@ -142,13 +143,12 @@ class RayExecutor(ShardExecutor):
                     raise error.cause if isinstance(error.cause, InputError) else error from None
 
 
-def ray_executor(workers: int, address: str | None = None, *, threads: int = 1) -> ExecutorMaker:
+def ray_executor(workers: int, address: str | None = None) -> ExecutorMaker:
     """Return a function that makes an executor of Ray actors, for `fit_shards`.
 
     Args:
         workers: number of actors; each gets about equally many shards.
         address: of a running cluster, as for `ray.init`; None starts one here, for this fit.
-        threads: threads of each worker.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default, 15, would slow the workers down
@@ -167,7 +167,7 @@ def ray_executor(workers: int, address: str | None = None, *, threads: int = 1) 
         shards, place = str(folder.path.absolute()), (str(states.folder.absolute()), states.run)
 
         def make_actor(numbers: Sequence[int]) -> Any:
-            return actor.remote(shards, numbers, place, threads)
+            return actor.remote(shards, numbers, place)
 
         return RayExecutor(folder, states, make_actor, groups)
 

@@ -232,7 +232,7 @@ class ShardExecutor:
             graph, added = self.folder.graph(number), CorpusSums(*mine)
             n_topics = len(sweep.priors.doc_topic)
             state = self.states.get(number, sweep.number - 1, graph, n_topics)
-            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, True, added)
+            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, added)
             self.states.put(number, sweep.number, state)
             return moved
 
