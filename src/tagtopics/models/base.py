@@ -142,7 +142,7 @@ class TopicModel(Queries):
             X: documents, as in `fit`; not necessarily those that the topics were learned from.
             y: their tags, as in `fit`; a corpus has its own.
             vectors: of the documents, as in `fit`.
-            callbacks: called with the progress.
+            callbacks: called when a stage begins.
         """
         check_is_fitted(self)
         corpus = read_documents(self, X, y, "recommender")
