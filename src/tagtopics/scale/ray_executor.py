@@ -162,8 +162,8 @@ def ray_executor(workers: int, address: str | None = None) -> ExecutorMaker:
     def make(folder: ShardFolder, states: ShardStates, n_topics: int) -> RayExecutor:
         groups = [part.tolist() for part in np.array_split(np.arange(len(folder)), min(workers, len(folder)))]
         _connect(ray, address, folder, len(groups), n_topics)
-        options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
-        actor = ray.remote(**options)(Worker)
+        as_actor = ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD")
+        actor: Any = as_actor(Worker)
         shards, place = str(folder.path.absolute()), (str(states.folder.absolute()), states.run)
 
         def make_actor(numbers: Sequence[int]) -> Any:
