@@ -71,6 +71,6 @@ def perplexity_of(part: Completion, theta: Any, phi: Any) -> float:
 
 def unigram_perplexity(task: Task) -> float:
     """Return the perplexity of the same held-out tokens without topics."""
-    probability = heldout.unigram(task.train.counts.sum(0, dtype=np.int64), 0.05)
-    total = heldout.unigram_log_likelihood(task.test.held_out, probability)
+    word_counts = task.train.counts.sum(0, dtype=np.int64)
+    total = heldout.unigram_log_likelihood(task.test.held_out, word_counts, 0.05)
     return heldout.perplexity(total, float(task.test.held_out.sum(dtype=np.float64)))

@@ -34,7 +34,7 @@ from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.ray_executor import RayExecutor, ray_executor
-from tagtopics.scale.shard_executor import ShardRun, local_executor
+from tagtopics.scale.shard_executor import ShardExecutor, ShardRun
 
 RECORDS = Path(__file__).parent / "results" / "scale"
 MOST_MB = 4096
@@ -88,8 +88,8 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
     rows = []
     with _work(given.shards) as work:
         states = [ShardRun(work / name, {}).states for name in ("local", "ray")]
-        here = local_executor()(folder, states[0], given.topics, True)
-        there = ray_executor(given.workers)(folder, states[1], given.topics, True)
+        here = ShardExecutor(folder, states[0])
+        there = ray_executor(given.workers)(folder, states[1], given.topics)
         algorithms = [BeliefPropagation(executor, priors, 0, anchored=False) for executor in (here, there)]
         beliefs = [algorithm.init() for algorithm in algorithms]
         for _ in range(given.sweeps):

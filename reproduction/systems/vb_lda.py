@@ -99,7 +99,6 @@ class VariationalBayes:
     seed: int  # of the random start
     anchored: bool = True  # start from topics around anchor words; else from noise
     kernels: ModuleType = vb_loops  # or `vb_reference` to check it
-    converges: ClassVar[bool] = True
 
     def init(self) -> VariationalState:
         """Return the first messages and their sums; anchored topics have the noise twice."""

@@ -61,12 +61,6 @@ def test_continued_to_the_same_bits(planted: SyntheticCorpus, tmp_path: Path, le
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
 
 
-def test_saved_by_the_clock(planted: SyntheticCorpus, tmp_path: Path) -> None:
-    checkpoint = Checkpoint(tmp_path / "c", every=10**6, minutes=0.0)
-    lda(max_iter=3).fit_topics(planted.corpus, callbacks=[checkpoint])
-    assert len(load_checkpoint(tmp_path / "c")[1]) == 3
-
-
 def test_a_callback_that_is_used_twice_starts_again(planted: SyntheticCorpus, tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path / "c", every=1)
     for _ in range(2):

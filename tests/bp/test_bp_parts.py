@@ -66,8 +66,8 @@ def test_parts_add_up_to_the_whole(lean: bool, seed: int, inner: list[int], orde
         given = compiled.sweep_input(total, graph.totals.tag_docs, previous, PRIORS, lean)
         total.clear()
         expected.clear()
-        moves = sum(compiled.sweep(parts[i], docs[i], given, PRIORS, lean, total) for i in shuffled)
-        assert moves == compiled.sweep(graph, whole, given, PRIORS, lean, expected)
+        moves = sum(compiled.sweep(parts[i], docs[i], given, PRIORS, total) for i in shuffled)
+        assert moves == compiled.sweep(graph, whole, given, PRIORS, expected)
         previous = given.words.sums
         for name, of_whole in whole._asdict().items():
             joined = np.concatenate([getattr(docs[i], name) for i in range(len(parts))])

@@ -16,7 +16,7 @@ from tagtopics.bp import anchors, reference
 from tagtopics.bp import propagation as bp
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.executor import Kernels, MemoryExecutor, initial_topics
-from tagtopics.bp.fold import fold_in
+from tagtopics.bp.fold_in import fold_in
 from tagtopics.bp.graph import Belief, CorpusSums, FactorGraph, Priors, build_graph, invariant_error
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.bp.relations import Relations, nearest

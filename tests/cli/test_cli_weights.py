@@ -86,56 +86,38 @@ def test_an_option_of_the_papers_model_selects_it(
     assert evaluated["model"] == "markov"
 
 
-# ---------------------------------------------------------------------------------- the curve of perplexity
+# ---------------------------------------------------------------------------------- tags of test documents
 
 FEW = ("--topics", 6, "--iterations", 5, "--seed", 1)
 
 
-def test_perplexity_by_words_seen_and_tags(folder: Path) -> None:  # needs: models
-    curve = run("evaluate", folder, *FEW, "--seen", "5,80", "--test-tags", "hidden,known", "--json").json()
-    found = {(row["seen"], row["tags"]): row["perplexity"] for row in curve["curve"]}
-    assert list(found) == [(5, "hidden"), (80, "hidden"), (5, "known"), (80, "known")]
-    assert found[80, "hidden"] == curve["metrics"]["perplexity"]
-    assert found[80, "hidden"] < found[5, "hidden"]
-    assert found[5, "known"] < found[5, "hidden"]
-    printed = run("evaluate", folder, *FEW, "--test-tags", "known,hidden", "--seen", 5).out
-    assert f"{found[5, 'known']:,.1f}" in printed
-    assert printed.index("tags known") < printed.index("tags hidden")
-
-
-def test_a_curve_of_lda_ignores_tags(folder: Path) -> None:  # needs: models
-    options = ("--model", "lda", "--seen", 5, "--test-tags", "known,inferred,hidden", "--json")
-    rows = run("evaluate", folder, *FEW, *options).json()["curve"]
-    assert len({row["perplexity"] for row in rows}) == 1
-
-
-def test_inferred_tags(folder: Path) -> None:  # needs: models
-    (row,) = run("evaluate", folder, *FEW, "--test-tags", "inferred", "--json").json()["curve"]
-    assert (row["seen"], row["tags"]) == (80, "inferred")
-    assert row["perplexity"] > 1
+def test_perplexity_by_tags(folder: Path) -> None:  # needs: models
+    answers = [
+        run("evaluate", folder, *FEW, "--test-tags", tags, "--json").json()
+        for tags in ("hidden", "known", "inferred")
+    ]
+    assert [answer["test_tags"] for answer in answers] == ["hidden", "known", "inferred"]
+    assert len({answer["metrics"]["perplexity"] for answer in answers}) == 3
+    printed = run("evaluate", folder, *FEW, "--test-tags", "known").out
+    assert f"{answers[1]['metrics']['perplexity']:,.1f}" in printed
+    assert "tags known" in printed
 
 
 def test_tags_of_a_table_are_columns_still(tmp_path: Path) -> None:  # needs: models
     rows = [{"text": row["text"], "topics": row["tags"][:1]} for row in ROWS]
     source = write_rows(tmp_path / "a.jsonl", rows)
     options = ("--topics", 2, "--iterations", 3, "--json", "--tags", "topics")
-    answer = run("evaluate", source, *options, "--test-tags", "known").json()
-    assert [row["tags"] for row in answer["curve"]] == ["known"]
-    assert answer["metrics"]["perplexity"] == answer["curve"][0]["perplexity"]
-    assert "curve" not in run("evaluate", source, *options).json()
+    assert run("evaluate", source, *options, "--test-tags", "known").json()["test_tags"] == "known"
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--seen", "5,90"), "seen must be per cent from 0 to 80, not 90"),
-        (("--seen", "some"), "'some' is not a list of numbers such as 5,20,80"),
-        (("--task", "links", "--seen", "5"), "--task links takes no --seen, and --test-tags hidden or known"),
-        (("--task", "links", "--test-tags", "inferred"), "--test-tags hidden or known"),
-        (("--test-tags", "sometimes"), "tags must be hidden, known, inferred, not 'sometimes'"),
+        (("--task", "links", "--test-tags", "inferred"), "must be hidden or known, not 'inferred'"),
+        (("--test-tags", "sometimes"), "must be hidden or known or inferred, not 'sometimes'"),
     ],
 )
-def test_a_curve_that_cannot_be(folder: Path, options: tuple[str, ...], says: str) -> None:
+def test_tags_that_cannot_be(folder: Path, options: tuple[str, ...], says: str) -> None:
     result = run("evaluate", folder, *options)
     assert result.code == 2
     assert says in " ".join(result.err.split())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -103,32 +102,18 @@ def test_a_tag_prior_is_learned_from_documents_of_one_word() -> None:
     assert np.isfinite(model.components_).all()
 
 
-def test_a_curve_has_the_same_held_out_words_for_every_model_and_setting(corpus: Corpus) -> None:
+def test_held_out_words_are_the_same_for_every_model_and_setting(corpus: Corpus) -> None:
     model, lda = (estimator(4, max_iter=5, random_state=0) for estimator in (TTM, LDA))
-    result = evaluate_perplexity(corpus, model, seed=3, seen=(0, 80), tags=("known", "hidden"))
-    assert [(row["seen"], row["tags"]) for row in result["curve"]] == [
-        (0, "known"),
-        (80, "known"),
-        (0, "hidden"),
-        (80, "hidden"),
-    ]
-    assert result["curve"][1]["perplexity"] == result["metrics"]["perplexity"]
-    other = evaluate_perplexity(corpus, lda, seed=3, seen=(0,), tags=("known",))
-    assert other["metrics"]["unigram_perplexity"] == result["metrics"]["unigram_perplexity"]
+    hidden, known, inferred = (
+        evaluate_perplexity(corpus, model, seed=3, **tags)["metrics"]
+        for tags in ({}, {"tags_known": True}, {"tags_inferred": True})
+    )
+    assert len({hidden["perplexity"], known["perplexity"], inferred["perplexity"]}) == 3
+    other = evaluate_perplexity(corpus, lda, seed=3, tags_inferred=True)["metrics"]
+    assert {one["unigram_perplexity"] for one in (hidden, known, inferred)} == {other["unigram_perplexity"]}
     _, test = (corpus.select(rows) for rows in train_test(corpus, 3))
-    assert other["curve"][0]["perplexity"] == lda.perplexity(test, seed=3, seen=0)
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"seen": (-1,)}, "seen must be per cent from 0 to 80, not -1"),
-        ({"tags": ("guessed",)}, "tags must be hidden, known, inferred, not 'guessed'"),
-    ],
-)
-def test_a_curve_that_cannot_be(corpus: Corpus, options: dict[str, Any], says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        evaluate_perplexity(corpus, LDA(2), **options)
+    assert other["perplexity"] == lda.perplexity(test, seed=3)
+    assert known["perplexity"] == model.perplexity(test, test, seed=3)
 
 
 def test_an_unknown_task_lists_the_known_ones() -> None:

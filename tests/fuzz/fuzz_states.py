@@ -47,7 +47,7 @@ def prepare(place: Path) -> None:
         callbacks = [tt.Checkpoint(place / f"{memory}.ckpt", every=1)]
         model(2, memory).fit_topics(documents, callbacks=callbacks)
     shard_corpus(documents, place / "shards", shard_edges=150)
-    fit_shards(model(2), place / "shards", place / "run")
+    fit_shards(model(2, "auto"), place / "shards", place / "run")
 
 
 def read_model(place: Path) -> Any:
@@ -65,7 +65,7 @@ def continued(place: Path, name: str) -> Any:
 
 def resumed(place: Path) -> Any:
     """Continue a fit to shards; what is learned must be finite."""
-    return _finite(fit_shards(model(3), place / "shards", place / "run", resume=True))
+    return _finite(fit_shards(model(3, "auto"), place / "shards", place / "run", resume=True))
 
 
 def read_shards(place: Path) -> Any:
@@ -78,7 +78,7 @@ def read_shards(place: Path) -> Any:
 def fitted_shards(place: Path) -> Any:
     """Read all shards and fit a model to them, which must be finite and can be saved and loaded."""
     read_shards(place)
-    fitted = fit_shards(model(2), place / "shards", place / "new run")
+    fitted = fit_shards(model(2, "auto"), place / "shards", place / "new run")
     fitted.save(place / "new.tt")
     return _finite(tt.load(place / "new.tt"))
 

@@ -14,7 +14,7 @@ from tagtopics.models import precompile
 _COUNT = """
 import tagtopics as tt
 from tagtopics.bp import edges
-from tagtopics.bp import fold
+from tagtopics.bp import fold_in
 from tagtopics.tag_prior import mixture_loops as mixture
 from tagtopics.models import precompile
 from tagtopics.bp import start
@@ -25,7 +25,7 @@ from tagtopics.bp import tags
 from tagtopics.bp import anchors
 
 def compiled():
-    modules = (anchors, edges, fold, mixture, start, sums, sweep, tag_words, tags)
+    modules = (anchors, edges, fold_in, mixture, start, sums, sweep, tag_words, tags)
     return {
         f"{module.__name__}.{name}": len(value.signatures)
         for module in modules for name, value in vars(module).items() if hasattr(value, "signatures")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,13 @@ def test_the_topics_of_authors_are_found(planted: SyntheticCorpus) -> None:
     found = model.tag_means()[:, matching(planted, model.components_)]
     np.testing.assert_array_equal(found.argmax(1), planted.tag_topics.argmax(1))
     assert np.abs(found - planted.tag_topics).sum(1).mean() < 0.2
+
+
+def test_an_author_of_many_documents_has_topics(tmp_path: Path) -> None:
+    model = tt.ATM(2, max_iter=2, random_state=0).fit(np.tile(COUNTS, (75, 1)), TAGS * 75)
+    np.testing.assert_allclose(model.tag_sums_.sum(1), model.tag_docs_, rtol=1e-6)
+    assert model.tag_docs_.max() > 127
+    model.save(tmp_path / "m.tt")
 
 
 def test_known_authors_decide_and_unknown_ones_do_not() -> None:

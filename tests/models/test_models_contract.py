@@ -326,8 +326,8 @@ def test_words_are_predicted_better_than_by_their_frequency(model: Any, planted:
     train, test = (planted.corpus.select(rows) for rows in train_test(planted.corpus, 0))
     fitted = clone(model).set_params(random_state=0).fit_topics(train)
     _, held_out = completion(test.counts, 0)
-    frequency = heldout.unigram(train.counts.sum(0), 0.05)
-    plain = heldout.perplexity(heldout.unigram_log_likelihood(held_out, frequency), float(held_out.sum()))
+    total = heldout.unigram_log_likelihood(held_out, train.counts.sum(0), 0.05)
+    plain = heldout.perplexity(total, float(held_out.sum()))
     assert fitted.perplexity(test) < 0.75 * plain
 
 

@@ -62,8 +62,8 @@ def nodes() -> Iterator[Any]:
 def caught(make: ExecutorMaker, executors: list[RayExecutor]) -> ExecutorMaker:
     """Return the same maker, and append what it makes to a list."""
 
-    def made(folder: ShardFolder, states: ShardStates, n_topics: int, lean: bool) -> Any:
-        executors.append(make(folder, states, n_topics, lean))  # type: ignore[arg-type]
+    def made(folder: ShardFolder, states: ShardStates, n_topics: int) -> Any:
+        executors.append(make(folder, states, n_topics))  # type: ignore[arg-type]
         return executors[-1]
 
     return made

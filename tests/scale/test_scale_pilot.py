@@ -25,7 +25,7 @@ from tagtopics.models.online import OnlineModel
 from tagtopics.models.topics import fit_topics, make_pilot, memory_executor
 from tagtopics.models.validation import Preset
 from tagtopics.scale.fit import fit_shards
-from tagtopics.scale.shard_executor import ShardRun, local_executor
+from tagtopics.scale.shard_executor import ShardExecutor, ShardRun
 
 pytestmark = pytest.mark.compiled
 
@@ -142,7 +142,7 @@ def test_continued_from_a_checkpoint(
     assert resumed.n_iter_ == (max_iter or 25)
 
 
-@pytest.mark.parametrize("memory", ["lean", "stored"])
+@pytest.mark.parametrize("memory", ["lean", "auto"])
 def test_shards_have_the_pilot_of_memory(corpus: Corpus, few: None, tmp_path: Path, memory: str) -> None:
     shards = as_shards(corpus, tmp_path / "s", 1500)
     rows = np.arange(1, corpus.n_docs, 2)
@@ -155,21 +155,20 @@ def test_shards_have_the_pilot_of_memory(corpus: Corpus, few: None, tmp_path: Pa
     assert one.settings_ == model.settings_
 
 
-@pytest.mark.parametrize("memory", ["lean", "stored"])
 @pytest.mark.parametrize("kind", [TTM, MarkovTTM])
 def test_shards_have_the_topics_of_memory(
-    corpus: Corpus, few: None, tmp_path: Path, memory: str, kind: type[OnlineModel]
+    corpus: Corpus, few: None, tmp_path: Path, kind: type[OnlineModel]
 ) -> None:
     """With the same blocks of documents; topics start from a pilot, those of the paper's model do not."""
-    shards, lean = as_shards(corpus, tmp_path / "s", 1500), memory == "lean"
-    settings = kind().set_params(n_topics=4, random_state=0, memory=memory).topic_settings()
+    shards = as_shards(corpus, tmp_path / "s", 1500)
+    settings = kind().set_params(n_topics=4, random_state=0).topic_settings()
     assert settings.starts_from_pilot(corpus.n_docs) == (kind is TTM)
     blocks = np.array([*(shard.first_doc for shard in shards.manifest.shards), corpus.n_docs])
     graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
-    expected = fit_topics(corpus, settings, executor=MemoryExecutor(graph, lean))
+    expected = fit_topics(corpus, settings, executor=MemoryExecutor(graph, lean=True))
 
     work = ShardRun(tmp_path / "run", {})
-    workers = local_executor()(shards, work.states, settings.n_topics, lean)
+    workers = ShardExecutor(shards, work.states)
     found = fit_topics(shards.corpus(), settings, executor=workers, callbacks=[work])
     workers.close()
     for name in ("word_sums", "doc_topic", "doc_topic_prior", "tag_docs"):

@@ -19,9 +19,8 @@ from tagtopics.corpus import Corpus, TextRecipe
 from tagtopics.datasets.synthetic import make_tagged_corpus
 from tagtopics.errors import InputError
 from tagtopics.files import BLANK, sealed
-from tagtopics.scale import ShardFolder, ShardWriter, holds_shards, shard_corpus
-from tagtopics.scale.format import read_manifest
-from tagtopics.scale.packing import pack, unpack
+from tagtopics.scale import ShardFolder, ShardWriter, shard_corpus
+from tagtopics.scale.format import holds_shards, pack_texts, read_manifest, unpack_texts
 
 
 @pytest.fixture(scope="module")
@@ -378,8 +377,8 @@ def test_wrong_metadata_is_refused(tmp_path: Path) -> None:
         writer.add(np.array([[1]]), None, ["x"])
         with pytest.raises(InputError, match="2 titles for 1 documents"):
             writer.add(np.array([[1]]), None, ["y"], {"titles": ["one", "two"]})
-    good = pack("titles", ["a", None]) | pack("id", ["x", "y"])
-    assert unpack("titles", good, 2, tmp_path) == ["a", None]
+    good = pack_texts("titles", ["a", None]) | pack_texts("id", ["x", "y"])
+    assert unpack_texts("titles", good, 2, tmp_path) == ["a", None]
     for wrong in (
         {"titles_offsets": np.array([0, 5, 1])},
         {"titles_offsets": np.array([0, 1])},
@@ -387,6 +386,6 @@ def test_wrong_metadata_is_refused(tmp_path: Path) -> None:
         {"titles_bytes": np.array([1.0])},
     ):
         with pytest.raises(InputError, match="damaged"):
-            unpack("titles", good | wrong, 2, tmp_path)
+            unpack_texts("titles", good | wrong, 2, tmp_path)
     with pytest.raises(InputError, match="damaged"):
-        unpack("titles", {"titles_offsets": good["titles_offsets"]}, 2, tmp_path)
+        unpack_texts("titles", {"titles_offsets": good["titles_offsets"]}, 2, tmp_path)

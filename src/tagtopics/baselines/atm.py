@@ -50,7 +50,8 @@ class AuthorSampling(GibbsSampling):
         doc_sums, word_sums, author_sums = sample.kept.mean(self.current_sums(sample))
         alpha, has_words = self.priors.doc_topic, np.diff(self.graph.doc_edges) > 0
         of_tags = proportions(author_sums[: self.tags.shape[1]], alpha).astype(np.float64)
-        tag_sums = (self.tags.T @ has_words)[:, np.newaxis] * of_tags
+        tag_docs = self.tags.T @ has_words.astype(np.int64)  # tags are of one byte each
+        tag_sums = tag_docs[:, np.newaxis] * of_tags
         return Learned(word_sums, proportions(doc_sums, alpha), alpha, {"tag_sums_": tag_sums})
 
 

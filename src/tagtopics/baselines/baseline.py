@@ -33,13 +33,9 @@ class Baseline(TopicModel):
     def _learn(self, corpus: Corpus, run: Run) -> None:
         if run.executor is not None:
             raise InputError(f"{type(self).__name__} keeps all documents in memory; LDA and TTM fit shards")
-        self._run(corpus, self._algorithm(corpus), run)
-
-    def _run(self, corpus: Corpus, algorithm: TopicAlgorithm[Any], run: Run) -> None:
-        """Iterate an algorithm and store what it learned."""
         has_words = np.diff(corpus.counts.indptr) > 0
         topics = run_algorithm(
-            algorithm,
+            self._algorithm(corpus),
             topic_word_prior=float(self.topic_word_prior),
             tag_docs=np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel(),
             max_iter=self.max_iter,

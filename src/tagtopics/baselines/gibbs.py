@@ -70,13 +70,19 @@ class GibbsSampling:
     averaged: float = AVERAGED  # share of the sweeps, the last ones, whose mean is the result; 0: the last
     links: Links | None = None  # between documents
     kernels: ModuleType = gibbs_loops  # or its reference, to check it
-    converges: ClassVar[bool] = False
     first_passes: ClassVar[int] = 1  # random numbers per token that the start has used
 
     @cached_property
     def tokens(self) -> Int64:
-        """The number of the first token of each document, (D + 1,)."""
-        return token_offsets(self.graph)
+        """The number of the first token of each document, (D + 1,); `InputError` if there are too many."""
+        edges = np.concatenate([[0], np.cumsum(np.ceil(self.graph.edge_count.astype(np.float64)))])
+        if edges[-1] > MOST_TOKENS:
+            size = edges[-1] * 4 / 2**30
+            raise InputError(
+                f"Gibbs sampling stores a topic for each of {int(edges[-1]):,} tokens ({size:.1f} GB), "
+                f"at most {MOST_TOKENS:,}; use belief propagation (LDA, TTM) or fewer documents"
+            )
+        return edges[self.graph.doc_edges].astype(np.int64)
 
     @cached_property
     def authors(self) -> CSR:
@@ -107,7 +113,11 @@ class GibbsSampling:
         sweep, doc_sums = sample.iteration + 1, self.doc_sums(sample)
         weights, alpha = doc_sums.sum(1), self.priors.doc_topic.astype(np.float64)
         clock = (sweep - 1 + self.first_passes) * int(self.tokens[-1])
-        fixed = (self.graph, self.tokens, _groups(self.authors), *self._link_weights(doc_sums), weights)
+        links, eta = sp.csr_array((len(doc_sums),) * 2), np.zeros(doc_sums.shape[1])
+        if self.links is not None:  # eta (K,) is how much a common topic favours a link
+            chances = link_probabilities(self.links, doc_sums, self.priors.doc_topic)
+            links, eta = self.links.matrix, np.log(chances[:-1]) - np.log(chances[-1])
+        fixed = (self.graph, self.tokens, _groups(self.authors), _groups(links), eta, weights)
         numbers = (alpha, float(self.priors.topic_word), np.uint64(self.seed), clock)
         moved = self.kernels.sweep(*fixed, *numbers, sample.drawn, sample.sums, sample.word_sums)
         after = sample._replace(iteration=sweep, kept=self._keep(sample, sweep))
@@ -121,13 +131,6 @@ class GibbsSampling:
             more["link_probabilities_"] = link_probabilities(self.links, doc_sums, self.priors.doc_topic)
         theta = proportions(doc_sums, self.priors.doc_topic)
         return Learned(word_sums, theta, self.priors.doc_topic, more)
-
-    def _link_weights(self, doc_sums: Float64) -> tuple[Groups, Float64]:
-        """Return the linked documents of each, and eta (K,): how much a common topic favours a link."""
-        if self.links is None:
-            return _groups(sp.csr_array((len(doc_sums),) * 2)), np.zeros(doc_sums.shape[1])
-        chances = link_probabilities(self.links, doc_sums, self.priors.doc_topic)
-        return _groups(self.links.matrix), np.log(chances[:-1]) - np.log(chances[-1])
 
     def _keep(self, sample: Sample, sweep: int) -> Kept:
         """Return what is kept after a sweep: its sums are added if it is one of the last."""
@@ -163,18 +166,6 @@ def link_probabilities(links: Links, doc_sums: Float64, alpha: Float32) -> Float
     shared = 0.5 * np.sum(means * (links.matrix @ means), axis=0)
     linked = np.append(shared, max(M - shared.sum(), 0.0)) + expected
     return np.asarray(linked / (linked + (links.negatives * M + 1) * expected))
-
-
-def token_offsets(graph: FactorGraph) -> Int64:
-    """Return (D + 1,): the number of the first token of each document; `InputError` if there are too many."""
-    edges = np.concatenate([[0], np.cumsum(np.ceil(graph.edge_count.astype(np.float64)))])
-    if edges[-1] > MOST_TOKENS:
-        size = edges[-1] * 4 / 2**30
-        raise InputError(
-            f"Gibbs sampling stores a topic for each of {int(edges[-1]):,} tokens ({size:.1f} GB), at most "
-            f"{MOST_TOKENS:,}; use belief propagation (LDA, TTM) or fewer documents"
-        )
-    return edges[graph.doc_edges].astype(np.int64)
 
 
 @dataclass(eq=False, repr=False)

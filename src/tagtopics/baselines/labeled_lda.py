@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -120,7 +120,6 @@ class LabeledPropagation:
     beta: float  # pseudo-count of each word in each topic
     seed: int  # of the random start
     kernels: ModuleType = labeled_loops  # or its reference, to check it
-    converges: ClassVar[bool] = True
 
     @cached_property
     def tables(self) -> Int64:

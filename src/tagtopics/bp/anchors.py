@@ -41,19 +41,14 @@ def anchored_topics(profile_sums: Float64, word_docs: Int64, n_topics: int) -> F
         n_topics: the number of topics, K.
     """
     profiles = scaled_profiles(profile_sums)
-    candidates = anchor_candidates(word_docs, n_topics)
+    common = np.argsort(-word_docs, kind="stable")[: CANDIDATES_PER_TOPIC * n_topics]
+    candidates = np.sort(common[word_docs[common] >= MIN_DOCS])
     chosen = candidates[farthest_rows(profiles[candidates], n_topics)]
     weights = np.full((len(profiles), n_topics), 1.0 / n_topics, dtype=np.float32)
     if len(chosen) > 1:
         share = len(chosen) / n_topics
         weights[:, : len(chosen)] = share * mixture_weights(profiles, profiles[chosen])
     return weights
-
-
-def anchor_candidates(word_docs: Int64, n_topics: int) -> Int64:
-    """Return the words, ascending, that occur in enough documents to have a reliable profile."""
-    common = np.argsort(-word_docs, kind="stable")[: CANDIDATES_PER_TOPIC * n_topics]
-    return np.sort(common[word_docs[common] >= MIN_DOCS])
 
 
 def no_profiles(n_words: int, n_topics: int) -> Float64:

@@ -27,10 +27,6 @@ class Callback(Protocol[_State]):
         """Handle the start of other work of a fit, such as "Training the recommender"."""
         return
 
-    def on_progress(self, share: float) -> None:
-        """Handle the progress of a stage: the share of its work that is done, 1 at its end."""
-        return
-
     def on_iteration(self, step: Step, state: _State) -> bool:
         """Handle the end of an iteration; return True to stop. The next one may overwrite the state."""
         return False
@@ -45,68 +41,47 @@ class Progress(Callback[Any]):
 
     Args:
         title: text before the bar.
-        parts: steps of one iteration, where `advance` is called for each.
     """
 
-    def __init__(self, title: str = "Fitting", parts: int = 1) -> None:
-        self.title, self.parts = title, parts
+    def __init__(self, title: str = "Fitting") -> None:
+        self.title = title
         self._bar: Any = None
-        self._stage = ""
-        self._stage_bar: Any = None
 
     def on_start(self, max_iter: int) -> None:
         """Show the bar."""
-        from rich.progress import MofNCompleteColumn, TextColumn
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
 
-        self._bar = _bar(MofNCompleteColumn(), TextColumn("change {task.fields[change]:.4f}"))
+        self._bar = Bar(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("change {task.fields[change]:.4f}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
         self._bar.start()
-        self._task = self._bar.add_task(self.title, total=max_iter * self.parts, change=float("nan"))
+        self._task = self._bar.add_task(self.title, total=max_iter, change=float("nan"))
 
     def on_stage(self, name: str) -> None:
         """Print the name of the stage."""
         from rich.console import Console
 
-        self._stage = name
         console = Console(stderr=True)
         if console.is_terminal:
             console.print(f"{name} ...", style="dim", markup=False)
 
-    def on_progress(self, share: float) -> None:
-        """Show a bar until the stage ends."""
-        if self._stage_bar is None and share < 1:
-            self._stage_bar = _bar()
-            self._stage_bar.start()
-            self._stage_bar.add_task(self._stage, total=1.0)
-        if self._stage_bar is not None:
-            self._stage_bar.update(0, completed=share)
-            if share >= 1:
-                self._stage_bar.stop()
-                self._stage_bar = None
-
     def on_iteration(self, step: Step, state: Any) -> bool:
         """Move the bar."""
-        self._bar.update(self._task, completed=step.iteration * self.parts, change=step.change)
+        self._bar.update(self._task, completed=step.iteration, change=step.change)
         return False
-
-    def advance(self) -> None:
-        """Move the bar by one part of an iteration."""
-        if self._bar is not None:
-            self._bar.advance(self._task)
 
     def on_end(self, reason: str) -> None:
         """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
-
-
-def _bar(*columns: Any) -> Any:
-    """Return a progress bar on standard error, with the time left and more columns."""
-    from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    shown = (TextColumn("{task.description}"), BarColumn(), *columns, TimeRemainingColumn())
-    return Bar(*shown, console=Console(stderr=True), transient=True)
 
 
 def announce(callbacks: Sequence[Callback[Any]], stage: str) -> None:

@@ -9,7 +9,6 @@ the documents next to it (`scale.shard_executor`).
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -49,7 +48,6 @@ class Checkpoint(Callback[Belief]):
     Args:
         path: a file; an older checkpoint is replaced, any other file is an `InputError`.
         every: iterations from one checkpoint to the next.
-        minutes: save also after this many minutes; None for iterations alone.
         identity: what is being fitted, JSON; `load_checkpoint` can compare it.
         past: the history of the fit that is continued, if any.
     """
@@ -58,29 +56,25 @@ class Checkpoint(Callback[Belief]):
         self,
         path: str | Path,
         every: int = 10,
-        minutes: float | None = None,
         identity: Mapping[str, Any] | None = None,
         past: Sequence[Step] = (),
     ) -> None:
         self.path = check_target(path, "checkpoint", is_checkpoint, option="--checkpoint")
-        self.every, self.minutes = every, minutes
+        self.every = every
         self.identity, self.past = dict(identity or {}), tuple(past)
 
     def on_start(self, max_iter: int) -> None:
-        """Reset the history and the clock; remove what a killed fit left next to the file."""
+        """Reset the history; remove what a killed fit left next to the file."""
         sweep_leftovers(self.path)
         self._history = list(self.past)
-        self._saved = time.monotonic()
 
     def on_iteration(self, step: Step, state: Belief) -> bool:
         """Save if it is time."""
         if not isinstance(state, Belief):
             raise InputError("a checkpoint holds the state of belief propagation (LDA, TTM) only")
         self._history.append(step)
-        waited = time.monotonic() - self._saved
-        if step.iteration % self.every == 0 or (self.minutes is not None and waited >= 60 * self.minutes):
+        if step.iteration % self.every == 0:
             save_checkpoint(self.path, state, self._history, self.identity)
-            self._saved = time.monotonic()
         return False
 
 
@@ -123,8 +117,12 @@ def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None)
             raise ValueError("its history does not have one entry for each sweep")
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: damaged checkpoint ({one_line(error)}); start again without it") from None
-    if identity is not None:
-        check_identity(record.identity, identity, str(path))
+    for name, value in _as_json(identity or {}).items():
+        if (found := record.identity.get(name)) != value:
+            raise InputError(
+                f"{path}: was begun with another {name} ({_short(found)} there, {_short(value)} now); "
+                "use the same, or remove it and start again"
+            )
     return Belief(record.sweep, sums, previous, priors, docs), history
 
 
@@ -160,16 +158,6 @@ def digest_of(corpus: Corpus) -> str:
     ]
     names = "\n".join((*corpus.vocabulary, "", *corpus.tag_names))
     return digest_bytes(f"{digest_arrays(*arrays)}\n{names}".encode("utf-8", "replace"))
-
-
-def check_identity(found: Mapping[str, Any], wanted: Mapping[str, Any], where: str) -> None:
-    """Raise `InputError` where an unfinished fit was begun with something else than is asked for now."""
-    for name, value in _as_json(wanted).items():
-        if found.get(name) != value:
-            raise InputError(
-                f"{where}: was begun with another {name} ({_short(found.get(name))} there, {_short(value)} "
-                "now); use the same, or remove it and start again"
-            )
 
 
 def write_arrays(path: Path, arrays: _Arrays, metadata: Mapping[str, str]) -> None:

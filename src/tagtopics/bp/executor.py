@@ -122,7 +122,7 @@ class MemoryExecutor:
 
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
         """Update all documents in place."""
-        arguments = (sweep.given, sweep.priors, self.lean, sums, sweep.own_counts)
+        arguments = (sweep.given, sweep.priors, sums, sweep.own_counts)
         return float(self.kernels.sweep(self.graph, docs, *arguments))
 
     def doc_topic(self, belief: Belief) -> Float32:

@@ -55,14 +55,13 @@ def perplexity(log_likelihood: float, n_tokens: float) -> float:
     return float(np.exp(-log_likelihood / n_tokens))
 
 
-def unigram(word_counts: Any, prior: float) -> Float64:
-    """Return p(word), (W,), of a model without topics, from the training counts of each word."""
+def unigram_log_likelihood(held_out: Any, word_counts: Any, prior: float) -> float:
+    """Return the sum over held-out tokens (CSR, D x W) of log p(word), without topics.
+
+    `word_counts` (W,) are those of the training documents; the prior is the pseudo-count of every word.
+    """
     smoothed = np.asarray(word_counts, dtype=np.float64) + prior
-    return np.asarray(smoothed / smoothed.sum())
-
-
-def unigram_log_likelihood(held_out: Any, word_probability: Float64) -> float:
-    """Return the sum over held-out tokens (CSR, D x W) of log p(word)."""
+    word_probability = np.asarray(smoothed / smoothed.sum())
     return float(held_out.data @ np.log(np.maximum(word_probability[held_out.indices], 1e-300)))
 
 

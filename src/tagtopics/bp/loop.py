@@ -98,10 +98,6 @@ class Learned(NamedTuple):
 class TopicAlgorithm(Algorithm[State], Protocol[State]):
     """An algorithm for `loop.run` that learns topics."""
 
-    @property
-    def converges(self) -> bool:
-        """Whether its change goes to zero, so that a tolerance may stop it; that of a sampler does not."""
-
     def learned(self, state: State) -> Learned:
         """Return what a model keeps of a state."""
 

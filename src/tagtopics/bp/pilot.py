@@ -6,16 +6,12 @@ its pilot, and then needs few sweeps over all of them (decision 205).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from tagtopics._typing import CSR, Float32, Float64, Int64
-from tagtopics.bp.executor import Take
-from tagtopics.bp.graph import FactorGraph, build_graph
-from tagtopics.bp.loop import run
-from tagtopics.bp.propagation import AFTER_PILOT, BeliefPropagation, Start
+from tagtopics.bp.propagation import AFTER_PILOT, Start
 
 SWEEPS, RELAXATION = 40, 1.0  # most sweeps of the pilot, and its largest over-relaxation
 # Most sweeps of a pilot that a fit starts from, with the relaxation of that fit, and of the fit itself.
@@ -48,26 +44,6 @@ class Pilot:
     def start(self) -> Start:
         """Return its topics as the start of a fit to all documents."""
         return Start((self.word_sums + self.topic_word_prior).astype(np.float32), AFTER_PILOT)
-
-
-def fit_pilot(
-    n_docs: int,
-    take: Take,
-    propagation: Callable[[FactorGraph], BeliefPropagation],
-    *,
-    seed: int,
-    most: int,
-    max_iter: int,
-    tol: float,
-) -> Pilot:
-    """Learn topics from at most `most` of the documents; `propagation` returns the algorithm of a graph."""
-    rest, held_out = choose_held_out(n_docs, seed)
-    counts, tags = take(rest[:: 1 + len(rest) // most])
-    algorithm = propagation(build_graph(counts, tags))
-    belief = run(algorithm, max_iter=max_iter, tol=tol).state
-    assert belief.docs is not None
-    sums = belief.docs.doc_sums, belief.sums.words, belief.sums.tags
-    return Pilot(counts, tags, take(held_out), *sums, belief.priors.topic_word, seed)
 
 
 def choose_held_out(n_docs: int, seed: int) -> tuple[Int64, Int64]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import Executor, Sweep, check_array, initial_topics
-from tagtopics.bp.graph import Belief, CorpusSums, DocState, Priors
+from tagtopics.bp.graph import Belief, CorpusSums, Priors
 from tagtopics.bp.loop import Learned, Step
 from tagtopics.bp.relations import Relations
 from tagtopics.errors import InputError
@@ -51,7 +51,6 @@ class BeliefPropagation:
     anchored: bool = True  # without topics to start from: take anchor words, or noise
     first: Start = Start()
     relations: Relations | None = None  # between documents, which are in memory
-    converges: ClassVar[bool] = True
 
     @property
     def n_topics(self) -> int:
@@ -82,18 +81,14 @@ class BeliefPropagation:
         arguments = (previous, used, executor.lean)
         given = executor.kernels.sweep_input(everything, tag_docs, *arguments)
         sums.clear(tags=credits)
-        moved = executor.sweep(Sweep(number + 1, given, used, self._own_counts(docs)), docs, sums)
+        own_counts = None
+        if self.relations is not None and docs is not None:  # relations are of documents in memory
+            own_counts = self.relations.counts(docs.doc_sums)
+        moved = executor.sweep(Sweep(number + 1, given, used, own_counts), docs, sums)
         change = moved / max(float(totals.n_tokens), 1e-300)
         factor = float(number + 1 < _PLAIN or change > _SLOW) if plain else self._fading()[0]
         faded = priors._replace(relaxation=factor * priors.relaxation)
         return Belief(number + 1, sums, given.words.sums, faded, docs), change
-
-    def _own_counts(self, docs: DocState | None) -> Float32 | None:
-        """Return what related documents add to the prior of each document, (D, K); None without relations."""
-        if self.relations is None:
-            return None
-        assert docs is not None
-        return self.relations.counts(docs.doc_sums)
 
     def _credits(self, number: int) -> bool:
         """Return whether a sweep, counted from 1, credits words to tags; see `_EVERY`."""
@@ -126,22 +121,18 @@ class BeliefPropagation:
         n_previous = W if self.executor.lean or len(belief.previous) else 0
         check_array(belief.previous, (n_previous, K), np.float32, "start: previous word sums")
         check_array(belief.priors.doc_topic, (K,), np.float32, "start: doc_topic prior")
-        self._check_priors(belief.priors, belief.sweep)
-        self.executor.check(belief.sums, belief.docs)
-
-    def _check_priors(self, found: Priors, sweep: int) -> None:
-        if not np.array_equal(found.doc_topic, self.priors.doc_topic):
+        if not np.array_equal(belief.priors.doc_topic, self.priors.doc_topic):
             raise InputError("start: was begun with another doc_topic_prior; use the same")
-        fading, plain = self._fading()
+        found, sweep, (fading, plain) = belief.priors.relaxation, belief.sweep, self._fading()
         wanted = self.priors.relaxation * fading ** max(sweep - plain, 0)
         piloted = min(self.priors.relaxation, AFTER_PILOT) * fading**sweep  # with or without `max_iter`
-        known = np.isclose(found.relaxation, [wanted, piloted]).any()
-        if not known and (found.relaxation != 0 or sweep < _PLAIN):
+        if not np.isclose(found, [wanted, piloted]).any() and (found != 0 or sweep < _PLAIN):
             raise InputError("start: was begun with another relaxation; use the same")
         for name in _LASTING:
-            there, here = getattr(found, name), getattr(self.priors, name)
+            there, here = getattr(belief.priors, name), getattr(self.priors, name)
             if there != here:
                 raise InputError(f"start: was begun with another {name} ({there:g} there, {here:g} now)")
+        self.executor.check(belief.sums, belief.docs)
 
     def _with_earlier(self, sums: CorpusSums) -> CorpusSums:
         """Return the sums of all documents, the earlier ones included."""

@@ -169,7 +169,6 @@ def sweep(
     docs: DocState,
     given: SweepInput,
     priors: Priors,
-    lean: bool,
     sums: CorpusSums,
     own_counts: Float32 | None = None,
 ) -> float:
@@ -179,6 +178,7 @@ def sweep(
     each edge sees the updated edges before it. In lean mode messages are recalled from the sums of the
     previous sweep and discarded; the change is then that of the documents' sums.
     """
+    lean = len(given.previous.sums) > 0
     own_counts = np.zeros(docs.doc_sums.shape, dtype=np.float32) if own_counts is None else own_counts
     messages = recall(graph, docs, given, priors, own_counts) if lean else docs.messages.astype(np.float64)
     before, slot_means = docs.doc_sums.astype(np.float64), docs.slot_means.astype(np.float64)

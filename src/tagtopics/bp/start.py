@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tagtopics._typing import Float32, Int64
+from tagtopics._typing import Float32
 from tagtopics.bp.constants import CREDIT_STREAM, NOISE_STREAM, PATTERNS, READ_PRIOR, READS
 from tagtopics.bp.edges import longest_of, overlap, sum_rows
 from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph
@@ -30,19 +30,14 @@ def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums:
     slot_means = np.zeros((graph.n_slots, K), dtype=np.float32)
     noise = np.empty((PATTERNS, K), dtype=np.float32)
     _draw_noise(np.uint64(seed), noise)
-    likelihoods = _word_likelihoods(word_topics, graph.totals.word_docs)
+    # p(word | topic) from p(topic | word), both up to a factor for each word
+    shares, word_docs = word_topics / word_topics.sum(1, keepdims=True), graph.totals.word_docs
+    sizes = (word_docs.astype(np.float32)[:, np.newaxis] * shares).sum(0)  # a product would depend on BLAS
+    likelihoods = shares / np.maximum(sizes, np.float32(1e-30))
     arguments = (likelihoods, noise, np.uint64(seed), messages, doc_sums, slot_means)
     add_in_blocks(_initialise, graph, graph.totals.token_grid, sums.words, *arguments)
     add_tags(graph, slot_means, sums)
     return DocState(messages, doc_sums, slot_means)
-
-
-def _word_likelihoods(word_topics: Float32, word_docs: Int64) -> Float32:
-    """Return p(word | topic) from p(topic | word), (W, K), both up to a factor for each word."""
-    shares = word_topics / word_topics.sum(1, keepdims=True)
-    sizes = (word_docs.astype(np.float32)[:, np.newaxis] * shares).sum(0)  # a product would depend on BLAS
-    likelihoods: Float32 = shares / np.maximum(sizes, np.float32(1e-30))
-    return likelihoods
 
 
 @kernel

@@ -60,18 +60,28 @@ def sweep(
     docs: DocState,
     given: SweepInput,
     priors: Priors,
-    lean: bool,
     sums: CorpusSums,
     own_counts: Float32 | None = None,
 ) -> float:
     """Update every message of a corpus, or of a part of one, once; return how far they moved, in tokens.
 
-    `docs` is changed in place. The sums of its documents are added to `sums`; parts may come in any order. If
-    `given` has no sums of tags, slot means stay as they are, and nothing is added to the sums of the tags.
-    `own_counts` (D, K) are added to alpha, document by document.
+    `docs` is changed in place; messages that it does not have are recomputed. The sums of its documents are
+    added to `sums`; parts may come in any order. If `given` has no sums of tags, slot means stay as they are,
+    and nothing is added to the sums of the tags. Rows of `own_counts` (D, K) are added to alpha.
     """
-    change = np.zeros(graph.n_docs)
-    grid, arguments = graph.totals.token_grid, (given, _scalars(priors, own_counts), *docs, change)
+    f, alpha = np.float32, priors.doc_topic
+    scalars = _Scalars(
+        alpha=alpha,
+        alpha_total=f(alpha.sum()),
+        beta=f(priors.topic_word),
+        w1=f(priors.pairwise_weight),
+        w2=f(priors.higher_order_weight),
+        order=priors.order,
+        own_tokens=f(priors.own_tokens),
+        own_counts=np.empty((0, len(alpha)), dtype=f) if own_counts is None else own_counts,
+    )
+    change, grid = np.zeros(graph.n_docs), graph.totals.token_grid
+    arguments = (given, scalars, *docs, change)
     add_in_blocks(edges.update_documents, graph, grid, sums.words, *arguments)
     if len(given.tag_sums):
         add_tags(graph, docs.slot_means, sums)
@@ -93,15 +103,6 @@ class _Scalars(NamedTuple):
     order: int
     own_tokens: np.float32
     own_counts: Float32  # (D, K), or (0, K) for none
-
-
-def _scalars(priors: Priors, own_counts: Float32 | None) -> _Scalars:
-    f = np.float32
-    alpha = priors.doc_topic
-    w1, w2 = f(priors.pairwise_weight), f(priors.higher_order_weight)
-    own = np.empty((0, len(alpha)), dtype=f) if own_counts is None else own_counts
-    total, beta = f(alpha.sum()), f(priors.topic_word)
-    return _Scalars(alpha, total, beta, w1, w2, priors.order, f(priors.own_tokens), own)
 
 
 def relaxed_sums(sums: Float64, previous: Float32, relaxation: float) -> Float32:

@@ -135,14 +135,14 @@ def name_of_model(model: TopicModel) -> str:
     return next(name for name, estimator in MODELS.items() if estimator == type(model).__name__)
 
 
-def progress_bar(output: OutputOptions, title: str = "Fitting", parts: int = 1) -> list[Any]:
-    """Return a progress bar for iterations of `parts` steps, if standard error is a terminal."""
+def progress_bar(output: OutputOptions, title: str = "Fitting") -> list[Any]:
+    """Return a progress bar for iterations, if standard error is a terminal."""
     from tagtopics.bp.callbacks import Progress
     from tagtopics.jit.compiling import has_compiled
 
     if output.quiet or not sys.stderr.isatty():
         return []
-    return [Progress(title if has_compiled() else f"{title} (compiling first, once)", parts)]
+    return [Progress(title if has_compiled() else f"{title} (compiling first, once)")]
 
 
 def _option(name: str) -> str:

@@ -153,7 +153,7 @@ def _checkpoint(
     identity = identity_of(estimator, digest_of(corpus))
     state = load_checkpoint(path, identity) if scale.resume and path.exists() else None
     past = state[1] if state else ()
-    saving = Checkpoint(path, scale.checkpoint_every, None, identity, past)
+    saving = Checkpoint(path, scale.checkpoint_every, identity, past)
     return [saving], state
 
 
@@ -168,19 +168,15 @@ def _fit_shards(
     """Fit an estimator to a folder of shards, save it, and return the sizes of the corpus."""
     from tagtopics.scale.fit import fit_shards, sampled_shards
     from tagtopics.scale.format import ShardFolder
-    from tagtopics.scale.shard_executor import local_executor, remove_run
+    from tagtopics.scale.shard_executor import remove_run
 
     folder = ShardFolder.open(source)
     check_space(target, 4 * estimator.count_topics(folder.manifest.n_tags) * folder.manifest.n_words)
     work = Path(scale.checkpoint) if scale.checkpoint else target.with_name(f"{target.name}.run")
-    if scale.engine == "local":
-        bar = progress_bar(output, parts=len(folder))
-        advance = bar[0].advance if bar else lambda: None
-        executor = local_executor(advance)
-    else:
+    bar, executor = progress_bar(output), None
+    if scale.engine == "ray":
         from tagtopics.scale.ray_executor import ray_executor
 
-        bar = progress_bar(output)
         executor = ray_executor(scale.workers or 2, scale.address)
     fit_shards(estimator, folder, work, resume=scale.resume, executor=executor, callbacks=bar)
     estimator.save(target, corpus=folder.corpus(sampled_shards(folder)) if keep else None)

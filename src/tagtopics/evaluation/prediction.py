@@ -45,7 +45,9 @@ def evaluate_classification(
     test_rows, test_labels = _labelled(split.test)
     if len(set(train_labels)) < 2 or not len(test_rows):
         raise InputError("classification: too few labelled documents in the training or test part")
-    chosen = _sampled(train_labels, per_class, seed)
+    generator = np.random.default_rng(seed)
+    of_class = [np.flatnonzero(train_labels == name) for name in np.unique(train_labels)]
+    chosen = np.sort(np.concatenate([generator.permutation(rows)[:per_class] for rows in of_class]))
     train, test = _described(split, train_rows[chosen], test_rows)
     guesses = SVC(C=10.0, gamma="scale").fit(train, train_labels[chosen]).predict(test)
     names, sizes = np.unique(train_labels, return_counts=True)
@@ -82,15 +84,6 @@ def _labelled(corpus: Corpus) -> tuple[Int64, Any]:
     labels = corpus.labels or ()
     rows = np.array([d for d, label in enumerate(labels) if label is not None], dtype=np.int64)
     return rows, np.array([labels[d] for d in rows])
-
-
-def _sampled(labels: Any, per_class: int, seed: int) -> Int64:
-    """Return the positions of at most `per_class` labels of each class, drawn at random."""
-    generator = np.random.default_rng(seed)
-    parts = []
-    for name in np.unique(labels):
-        parts.append(generator.permutation(np.flatnonzero(labels == name))[:per_class])
-    return np.sort(np.concatenate(parts))
 
 
 _MAX_PAIRS = 3000
@@ -185,7 +178,7 @@ def _compared(
 ) -> tuple[Float32, Float32]:
     """Return the features of training and test pairs: products of topics, and inferred tags in common."""
     parts = ((split.train_topics, train_pairs), (split.test_topics, test_pairs))
-    train, test = (_hadamard(topics, pairs, power) for topics, pairs in parts)
+    train, test = ((topics[pairs[:, 0]] * topics[pairs[:, 1]]) ** power for topics, pairs in parts)
     if split.train_tags is None or split.test_tags is None:
         return train, test
     shared = _shared_tags(split.train_tags, train_pairs), _shared_tags(split.test_tags, test_pairs)
@@ -197,8 +190,3 @@ def _shared_tags(likely: Float32, pairs: Int64) -> Float64:
     rows = np.array_split(pairs, 1 + len(pairs) // 256)
     expected = [np.einsum("nt,nt->n", *likely[part.T], dtype=np.float64) for part in rows]
     return np.log(np.concatenate(expected)[:, np.newaxis] + 1e-12)
-
-
-def _hadamard(theta: Float32, pairs: Int64, power: float) -> Float32:
-    """Return (N, K): powers of the products of both proportions."""
-    return np.asarray((theta[pairs[:, 0]] * theta[pairs[:, 1]]) ** power)

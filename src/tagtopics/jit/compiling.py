@@ -103,13 +103,8 @@ def _compile(function: Any, options: dict[str, Any]) -> Any:
 @cache
 def _folder() -> Path | None:
     """Return the folder for this state of the kernels; None if they are compiled in memory."""
-    folder = code_folder()
-    return None if folder is None else folder / f"tagtopics-{_stamp()}"
-
-
-def _stamp() -> str:
-    """Return a name for the present state of all files with kernels."""
-    package = Path(__file__).parents[1]
+    folder, package = code_folder(), Path(__file__).parents[1]
     paths = sorted(path for pattern in _KERNELS for path in package.glob(pattern))
     contents = [numba.__version__.encode(), *(path.read_bytes() for path in paths)]
-    return digest_bytes(b"".join(contents))[:16]
+    stamp = digest_bytes(b"".join(contents))[:16]
+    return None if folder is None else folder / f"tagtopics-{stamp}"

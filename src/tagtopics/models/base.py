@@ -142,7 +142,7 @@ class TopicModel(Queries):
             X: documents, as in `fit`; not necessarily those that the topics were learned from.
             y: their tags, as in `fit`; a corpus has its own.
             vectors: of the documents, as in `fit`.
-            callbacks: called with the progress.
+            callbacks: called when a stage begins.
         """
         check_is_fitted(self)
         corpus = read_documents(self, X, y, "recommender")
@@ -296,8 +296,11 @@ class TopicModel(Queries):
         """Replace `tags="inferred"` by tag probabilities; any other tags stay."""
         if not isinstance(tags, str):
             return tags
-        recommender = self._needed_recommender("inferred tags")
-        return self._weigh(counts, recommender.probabilities(counts, self.infer(counts, None)))
+        if not self.tag_names_ or self.recommender_ is None:
+            raise InputError(
+                "inferred tags need a recommender: call fit, or fit_recommender, with tags first"
+            )
+        return self._weigh(counts, self.recommender_.probabilities(counts, self.infer(counts, None)))
 
     def _weigh(self, counts: CSR, probabilities: Float32) -> CSR:
         """Return inferred tags as CSR (D, T): their probabilities (D, T'), as far as they are trusted."""
@@ -381,19 +384,14 @@ class TopicModel(Queries):
     @limit_threads
     def _train_recommender(self, corpus: Corpus, callbacks: Sequence[Callback[Any]], vectors: Any) -> None:
         """Train the recommender, and the names of tags if the documents or the model have a thesaurus."""
-
-        def on_progress(share: float) -> None:
-            for callback in callbacks:
-                callback.on_progress(share)
-
         counts = align_words(self, corpus)
         units = None if vectors is None else self._checked_vectors(vectors, corpus.n_docs)
         data = counts, corpus.tags, self.infer(counts, None), corpus.tag_names
-        recommender = fit_recommender(*data, on_progress=on_progress, vectors=units)
+        recommender = fit_recommender(*data, vectors=units)
         thesaurus, names = corpus.thesaurus or (self.names_.thesaurus if self.names_ else None), None
         if thesaurus is not None and corpus.texts is not None:
             announce(callbacks, "Looking for tag names")
-            names = thesaurus.learn_names(recommender, corpus.texts, on_progress)
+            names = thesaurus.learn_names(recommender, corpus.texts)
         self.recommender_, self.names_ = recommender, names
 
     def _numbers(self) -> dict[str, float]:

@@ -186,7 +186,19 @@ class OnlineModel(TopicModel):
         executor = MemoryExecutor(build_graph(grown.counts, grown.tags))
         start = Start((earlier.words + beta).astype(np.float32), 0.0, earlier)
         topics = fit_topics(grown, settings, executor=executor, start=start, callbacks=callbacks)
-        self._store_more(grown, topics)
+        # The model grows by these documents, their words and their tags.
+        tag_docs = topics.tag_docs.copy()
+        tag_docs[: len(self.tag_docs_)] += self.tag_docs_
+        self.set_topics(topics.word_sums)
+        self.doc_topic_ = np.concatenate([self.doc_topic_, topics.doc_topic])
+        self.doc_ids_ = self.doc_ids_ + grown.ids
+        self.doc_titles_ = self.doc_titles_ + titles_of(grown)
+        self.vocabulary_, self.tag_names_, self.tag_docs_ = grown.vocabulary, grown.tag_names, tag_docs
+        self.n_features_in_ = grown.n_words
+        if hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = np.array(grown.vocabulary, dtype=object)
+        for name, value in topics.more.items():
+            setattr(self, name, value)
         self._store_history(topics)
         self._credit_more(grown.counts, grown.tags)
 
@@ -222,21 +234,6 @@ class OnlineModel(TopicModel):
         beta, W = self.topic_word_prior_, self.components_.shape[1]
         tokens = self.topic_sums_ + W * beta
         return np.asarray(np.maximum(self.components_.T.astype(np.float64) * tokens - beta, 0.0))
-
-    def _store_more(self, corpus: Corpus, topics: TopicFit) -> None:
-        """Set the fitted attributes of a model that has grown by the documents of a corpus."""
-        tag_docs = topics.tag_docs.copy()
-        tag_docs[: len(self.tag_docs_)] += self.tag_docs_
-        self.set_topics(topics.word_sums)
-        self.doc_topic_ = np.concatenate([self.doc_topic_, topics.doc_topic])
-        self.doc_ids_ = self.doc_ids_ + corpus.ids
-        self.doc_titles_ = self.doc_titles_ + titles_of(corpus)
-        self.vocabulary_, self.tag_names_, self.tag_docs_ = corpus.vocabulary, corpus.tag_names, tag_docs
-        self.n_features_in_ = corpus.n_words
-        if hasattr(self, "feature_names_in_"):
-            self.feature_names_in_ = np.array(corpus.vocabulary, dtype=object)
-        for name, value in topics.more.items():
-            setattr(self, name, value)
 
     def _credit_more(self, counts: Any, tags: Any) -> None:
         """Credit the words of more documents to their tags; of models with `explain`."""

@@ -202,6 +202,7 @@ def _description(model: TopicModel) -> Description:
     seed = parameters["random_state"]
     if not (seed is None or isinstance(seed, int | np.integer)):
         parameters["random_state"] = None  # a generator cannot be saved; the result is
+    titles = list(model.doc_titles_) if any(model.doc_titles_) else []
     named, visual = model.names_ if model.recommender_ else None, model.visual_
     packages = ("tagtopics", "numpy", "scipy", "scikit-learn", "numba")
     content = {
@@ -217,7 +218,7 @@ def _description(model: TopicModel) -> Description:
         "visual": None if visual is None else layer_of("visual_").visual_to_json(visual),
         "recommender": recommender_to_json(model.recommender_),
         "thesaurus": None if named is None else layer_of("names_").names_to_json(named),
-        "names": {name: list(getattr(model, name)) for name in NAMES} | {"doc_titles_": _titles(model)},
+        "names": {name: list(getattr(model, name)) for name in NAMES} | {"doc_titles_": titles},
         "phrases": list(model.phrases_),
         "curation": model.curation_ and model.curation_.to_json(),
         "numbers": model._numbers(),
@@ -227,10 +228,6 @@ def _description(model: TopicModel) -> Description:
         "made_with": {name: metadata.version(name) for name in packages},
     }
     return Description.model_validate(content)
-
-
-def _titles(model: TopicModel) -> list[str]:
-    return list(model.doc_titles_) if any(model.doc_titles_) else []
 
 
 # ---------------------------------------------------------------------------------- loading

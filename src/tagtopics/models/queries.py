@@ -196,7 +196,11 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             similarities = [trained @ query for query in queries]
         if self.recommender_ is not None or vectors is not None:
             recommender, units = self._recommender_with(vectors, counts.shape[0])
-            related = self._related_by_tags(recommender, counts, given, units)
+            own = None
+            if sp.issparse(given):
+                columns = {name: t for t, name in enumerate(self.tag_names_)}
+                own = sp.csr_array(given)[:, [columns[name] for name in recommender.tag_names]]
+            related = recommender.relate(counts, self.infer(counts, None), own, units)
             for similarity, row in zip(similarities, related, strict=True):
                 similarity *= TOPIC_WEIGHT
                 similarity[recommender.rows] = row
@@ -206,16 +210,6 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             named = [(self.doc_ids_[d], d, float(similarity[d]), self.doc_titles_[d] or None) for d in best]
             answers.append([RelatedDocument(*row) for row in named])
         return answers
-
-    def _related_by_tags(
-        self, recommender: TagRecommender, counts: CSR, given: Any, vectors: Float32 | None
-    ) -> Float32:
-        """Return (D, N): how related documents are to those of the recommender; tags may be given."""
-        known = None
-        if sp.issparse(given):
-            columns = {name: t for t, name in enumerate(self.tag_names_)}
-            known = sp.csr_array(given)[:, [columns[name] for name in recommender.tag_names]]
-        return recommender.relate(counts, self.infer(counts, None), known, vectors)
 
     def foreground_roots(self) -> tuple[Any, Any]:
         """Return (K,) which topics are background, and (D, K) square roots of the others, by document.
@@ -312,8 +306,3 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         known = self.recommender_.with_vectors
         units = unit_vectors(vectors, n_docs, None if known is None else known.vectors)
         return (self.recommender_, None) if known is None else (known, units)
-
-    def _needed_recommender(self, what: str) -> TagRecommender:
-        if not self.tag_names_ or self.recommender_ is None:
-            raise InputError(f"{what} need a recommender: call fit, or fit_recommender, with tags first")
-        return self.recommender_

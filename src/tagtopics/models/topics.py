@@ -20,7 +20,7 @@ from tagtopics.bp.pilot import (
     SWEEPS_AFTER,
     SWEEPS_BEFORE,
     Pilot,
-    fit_pilot,
+    choose_held_out,
     most_documents,
 )
 from tagtopics.bp.propagation import BeliefPropagation, Start
@@ -191,8 +191,7 @@ def run_algorithm(
     callbacks: Sequence[Callback[Any]] = (),
     resumed: Any = None,
 ) -> TopicFit:
-    """Iterate an algorithm and return what it learned; a sampler ignores the tolerance."""
-    tol = tol if algorithm.converges else 0.0
+    """Iterate an algorithm and return what it learned; samplers do not converge, their tolerance is zero."""
     result = run(algorithm, max_iter=max_iter, tol=tol, callbacks=callbacks, start=resumed)
     learned = algorithm.learned(result.state)
     return TopicFit(*learned, topic_word_prior, tag_docs, tuple(result.history), result.reason)
@@ -208,14 +207,14 @@ def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> P
     else:
         sweeps, most = min(SWEEPS, settings.most_sweeps()), most_documents()
         priors = priors._replace(relaxation=min(priors.relaxation, RELAXATION))
-
-    def propagation(graph: FactorGraph) -> BeliefPropagation:
-        executor = graph_executor(graph, settings)
-        return BeliefPropagation(executor, priors, settings.seed, settings.anchored)
-
-    return fit_pilot(
-        n_docs, take, propagation, seed=settings.seed, most=most, max_iter=sweeps, tol=settings.tol
-    )
+    rest, held_out = choose_held_out(n_docs, settings.seed)
+    counts, tags = take(rest[:: 1 + len(rest) // most])
+    executor = graph_executor(build_graph(counts, tags), settings)
+    algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored)
+    belief = run(algorithm, max_iter=sweeps, tol=settings.tol).state
+    assert belief.docs is not None
+    sums = belief.docs.doc_sums, belief.sums.words, belief.sums.tags
+    return Pilot(counts, tags, take(held_out), *sums, priors.topic_word, settings.seed)
 
 
 def _take_rows(corpus: Corpus) -> Take:

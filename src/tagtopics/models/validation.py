@@ -85,23 +85,14 @@ def _or_none(holds: Callable[[Any], bool], wanted: str) -> _Rule:
     return lambda v: v is None or holds(v), f"{wanted}, or None for the default"
 
 
-def _is_n_jobs(value: Any) -> bool:
-    return value is None or (is_whole(value) and value != 0 and -1024 <= value <= 1024)
-
-
-def _is_preset(value: Any) -> bool:
-    return isinstance(value, Preset) or (isinstance(value, str) and value in PRESETS)
-
-
-def _is_auto_or_prior(value: Any) -> bool:
-    return (isinstance(value, str) and value == AUTO) or _PRIOR[0](value)
-
-
 _PRIOR = _real(_SMALLEST_PRIOR, _LARGEST)
 _BOOLEAN: _Rule = (lambda v: isinstance(v, bool), "True or False")
 _RULES: dict[str, _Rule] = {
     "n_topics": _whole(1, 100_000),
-    "preset": (_is_preset, f"{', '.join(map(repr, PRESETS))} or a Preset"),
+    "preset": (
+        lambda v: isinstance(v, Preset) or (isinstance(v, str) and v in PRESETS),
+        f"{', '.join(map(repr, PRESETS))} or a Preset",
+    ),
     "word_exponent": _or_none(*_real(0, 1)),
     "relaxation": _real(0, 4),
     "own_tokens": _PRIOR,
@@ -121,12 +112,17 @@ _RULES: dict[str, _Rule] = {
     "averaged_share": _real(0, 1),
     "links_per_tag": (lambda v: v is None or _whole(0)[0](v), "a whole number, 0 or more, or None"),
     "negative_ratio": _PRIOR,
-    "n_jobs": (_is_n_jobs, "None, a number of threads up to 1024, or -1 for all cores"),
+    "n_jobs": (
+        lambda v: v is None or (is_whole(v) and v != 0 and -1024 <= v <= 1024),
+        "None, a number of threads up to 1024, or -1 for all cores",
+    ),
 }
 
 # Parameters whose default depends on the preset, of estimators that have one.
 _RULES_WITH_PRESET = _RULES | {
-    "doc_topic_prior": _or_none(_is_auto_or_prior, f"{_PRIOR[1]}, or 'auto'"),
+    "doc_topic_prior": _or_none(
+        lambda v: (isinstance(v, str) and v == AUTO) or _PRIOR[0](v), f"{_PRIOR[1]}, or 'auto'"
+    ),
     "topic_word_prior": _or_none(*_PRIOR),
     "max_iter": _or_none(*_whole(0)),
 }

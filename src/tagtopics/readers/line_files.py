@@ -61,7 +61,7 @@ def read_annif(path: Path, options: FileOptions) -> Table:
 def _lines(path: Path, options: FileOptions) -> tuple[dict[int, str], list[str]]:
     """Return the lines that are not blank by their numbers, and a notice if the encoding was guessed."""
     encoding, notices = find_encoding(path, options.encoding)
-    lines = {number: line for number, line in text_lines(path, None, encoding) if line.strip()}
+    lines = {number: line for number, line in text_lines(path, encoding) if line.strip()}
     if not lines:
         raise InputError(f"{path}: no documents")
     return lines, notices

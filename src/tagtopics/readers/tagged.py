@@ -87,7 +87,7 @@ def read_tagged(find: Find, path: Path, options: FileOptions) -> Table:
 def whole_text(path: Path, named: str | None) -> tuple[str, str, list[str]]:
     """Return the text of a file, which may be empty, its encoding, and a notice if that was guessed."""
     encoding, notices = find_encoding(path, named)
-    lines = text_lines(path, None, encoding) if path.stat().st_size else ()
+    lines = text_lines(path, encoding) if path.stat().st_size else ()
     return "".join(line for _, line in lines), encoding, notices
 
 

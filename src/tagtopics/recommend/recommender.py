@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -194,7 +194,18 @@ class TagRecommender:
         if not (n_words and len(tags) and row.nnz):
             return [()] * len(tags)
         answers = []
-        for strength in self._word_contributions(row, doc_topic, tags):
+        # (1) How much the nearest training documents share of each word of the document, with each tag.
+        alike = ridge.kernel_of(ridge.documents_of(row, doc_topic), self.index, self.bandwidth)
+        rows = largest_in_rows(alike, ridge.NEIGHBOURS)[0]
+        near = sp.csr_array(self.counts[rows])
+        x = row.data / row.data.sum()
+        y = near[:, row.indices].toarray() / near.sum(1)[:, np.newaxis]
+        shared = 2 * x * y / np.maximum(x + y, ridge.LEAST)
+        carried = self.tags[rows][:, tags].toarray()
+        mean = carried.T @ shared / np.maximum(carried.sum(0), 1)[:, np.newaxis]
+        strengths = np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0).astype(np.float64)
+        # (2) The words that documents with the tag share more than others do.
+        for strength in strengths:
             best = np.argsort(-strength, kind="stable")[:n_words]
             chosen = [i for i in best if strength[i] > 0]
             answers.append(tuple((vocabulary[row.indices[i]], float(strength[i])) for i in chosen))
@@ -204,18 +215,6 @@ class TagRecommender:
     def _column(self) -> dict[str, int]:
         """The column of each tag."""
         return {tag: t for t, tag in enumerate(self.tag_names)}
-
-    def _word_contributions(self, document: sp.csr_array, theta: Float32, tags: Int64) -> Float64:
-        """Return (tags, words of the document): how much more of each word the carriers of each tag share."""
-        alike = ridge.kernel_of(ridge.documents_of(document, theta), self.index, self.bandwidth)
-        rows = largest_in_rows(alike, ridge.NEIGHBOURS)[0]
-        near = sp.csr_array(self.counts[rows])
-        x = document.data / document.data.sum()
-        y = near[:, document.indices].toarray() / near.sum(1)[:, np.newaxis]
-        shared = 2 * x * y / np.maximum(x + y, ridge.LEAST)
-        carried = self.tags[rows][:, tags].toarray()
-        mean = carried.T @ shared / np.maximum(carried.sum(0), 1)[:, np.newaxis]
-        return np.asarray(np.where(carried.any(0)[:, np.newaxis], mean - shared.mean(0), 0), dtype=np.float64)
 
     @cached_property
     def tag_docs(self) -> Int64:
@@ -310,14 +309,13 @@ def fit_recommender(
     doc_topic: Float32,
     tag_names: tuple[str, ...],
     seed: int = 0,
-    on_progress: Callable[[float], None] = lambda share: None,
     vectors: Float32 | None = None,
 ) -> TagRecommender:
     """Train a recommender on counts (D, W) and tags (D, T); a weight below 1.2e-38 is no word.
 
     Topic proportions (D, K) are inferred with tags hidden, as those of new documents will be. The seed is for
-    drawing documents where there are many. `on_progress` is called with the share of the work done. Vectors
-    (D, n) of length one train a second recommender, `with_vectors`, if they help to predict tags.
+    drawing documents where there are many. Vectors (D, n) of length one train a second recommender,
+    `with_vectors`, if they help to predict tags.
     """
     counts = ridge.at_least(counts, ridge.LEAST)
     used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
@@ -340,14 +338,11 @@ def fit_recommender(
     )
     unset = Calibration(np.zeros(N_FEATURES), np.ones(T), np.full(T, 0.5))
     blank = TagRecommender(counts, theta, carried, used, *none, bandwidth, unset, tag_names)
-    try:
-        trained = _train(blank, generator, on_progress)
-        if vectors is None:
-            return trained
-        more = _train_with_vectors(blank, vectors[used], generator) if len(trained.own) else None
-        return replace(trained, vector_weight=more.vector_weight if more else 0.0, with_vectors=more)
-    finally:
-        on_progress(1.0)  # also if it failed
+    trained = _train(blank, generator)
+    if vectors is None:
+        return trained
+    more = _train_with_vectors(blank, vectors[used], generator) if len(trained.own) else None
+    return replace(trained, vector_weight=more.vector_weight if more else 0.0, with_vectors=more)
 
 
 def _train_with_vectors(
@@ -362,11 +357,7 @@ def _train_with_vectors(
     return _train(replace(blank, vectors=vectors, vector_weight=weight, bandwidth=bandwidth), generator)
 
 
-def _train(
-    blank: TagRecommender,
-    generator: np.random.Generator,
-    on_progress: Callable[[float], None] = lambda share: None,
-) -> TagRecommender:
+def _train(blank: TagRecommender, generator: np.random.Generator) -> TagRecommender:
     """Return a recommender with coefficients, or the inverse of the kernel, and calibration."""
     (N, T), cosines, trained = blank.tags.shape, blank._cosines(blank.vectors), blank
     n_coefficients, n_inverse = ridge.stored(N, T)
@@ -377,19 +368,16 @@ def _train(
     elif n_inverse:
         inverse, own = ridge.fit_inverse(blank.index, blank.bandwidth, cosines)
         trained = replace(blank, inverse=inverse, own=own)
-    on_progress(0.5)
     most = _CALIBRATED_DOCS if len(trained.own) else _CALIBRATED_BY_NEIGHBOURS
     sample = _draw(generator, N, _sample_size(most, T))
-    return replace(trained, calibration=_calibrate(trained, sample, on_progress))
+    return replace(trained, calibration=_calibrate(trained, sample))
 
 
 def _sample_size(most: int, n_tags: int) -> int:
     return min(most, _CALIBRATED_PAIRS // n_tags + 1)
 
 
-def _calibrate(
-    recommender: TagRecommender, sample: Int64, on_progress: Callable[[float], None]
-) -> Calibration:
+def _calibrate(recommender: TagRecommender, sample: Int64) -> Calibration:
     """Learn from the leave-one-out scores of a sample of training documents."""
     T, cooccurrence = len(recommender.tag_names), recommender._cooccurrence
     n_all = len(recommender.index.topics) - 1  # the index is computed here, not by each thread
@@ -400,7 +388,6 @@ def _calibrate(
         return *candidates(features, truth), features[:, :, 1].copy(), truth
 
     chosen, outcomes, scores, truths = zip(*results_of(score_batch, batches), strict=True)
-    on_progress(0.8)
     weights = _weights(recommender, np.concatenate(chosen), np.concatenate(outcomes))
 
     def calibrate_batch(i: int) -> tuple[Any, ...]:

@@ -11,19 +11,15 @@ from tagtopics._lazy import lazy
 
 if TYPE_CHECKING:
     from tagtopics.scale.fit import fit_shards
-    from tagtopics.scale.format import Manifest, ShardEntry, ShardFolder, holds_shards
+    from tagtopics.scale.format import ShardFolder
     from tagtopics.scale.ingest import shard_corpus
-    from tagtopics.scale.shard_executor import local_executor, remove_run
+    from tagtopics.scale.shard_executor import remove_run
     from tagtopics.scale.writer import ShardWriter
 
 __all__ = [
-    "Manifest",
-    "ShardEntry",
     "ShardFolder",
     "ShardWriter",
     "fit_shards",
-    "holds_shards",
-    "local_executor",
     "remove_run",
     "shard_corpus",
 ]
@@ -32,9 +28,9 @@ __getattr__ = lazy(
     __name__,
     {
         "fit": ("fit_shards",),
-        "format": ("Manifest", "ShardEntry", "ShardFolder", "holds_shards"),
+        "format": ("ShardFolder",),
         "ingest": ("shard_corpus",),
-        "shard_executor": ("local_executor", "remove_run"),
+        "shard_executor": ("remove_run",),
         "writer": ("ShardWriter",),
     },
 )

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics.cli.options import ColumnOptions, CorpusArgument, OutputOptions, TextOptions, flag, option
-from tagtopics.cli.output import error_console, fact_table, note, show, size_text
+from tagtopics.cli.output import fact_table, note, show, size_text
 from tagtopics.cli.sources import column_settings, is_path, load_named, text_recipe
 from tagtopics.errors import CorpusWarning, InputError
 
 if TYPE_CHECKING:
     from tagtopics.scale import ShardFolder
-    from tagtopics.scale.ingest import Progress
 
 OutOption = Annotated[str, option("Folder for the shards.", "--out", "-o", metavar="DIR")]
 EdgesOption = Annotated[
@@ -46,7 +42,7 @@ def command(
     settings = column_settings(columns)
     del settings["label"]
     began = time.perf_counter()
-    with _progress(output) as progress, warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", CorpusWarning)  # the manifest has them as notices
         folder = shard_corpus(
             corpus if is_path(corpus) else load_named(corpus, output),
@@ -55,7 +51,6 @@ def command(
             recipe=text_recipe(text),
             shard_edges=shard_edges,
             overwrite=force,
-            progress=progress,
         )
     payload = _payload(folder, time.perf_counter() - began)
     for line in folder.manifest.notices:
@@ -68,27 +63,6 @@ def command(
         "saved to": payload["path"],
     }
     show(output.json, payload, lambda console: console.print(fact_table(facts)))
-
-
-@contextmanager
-def _progress(output: OutputOptions) -> Iterator[Progress | None]:
-    """Yield a callback that shows the bytes read, one bar per pass; None without a terminal."""
-    if output.quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = [TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()]
-    with Bar(*columns, console=error_console(), transient=True) as bar:
-        tasks: dict[str, Any] = {}
-
-        def update(title: str, done: int, size: int) -> None:
-            if title not in tasks:
-                tasks[title] = bar.add_task(title, total=size)
-            bar.update(tasks[title], completed=done)
-
-        yield update
 
 
 def _payload(folder: ShardFolder, seconds: float) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from tagtopics.models.base import TopicModel
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.validation import check_parameters
 from tagtopics.scale.format import MANIFEST, ShardFolder
-from tagtopics.scale.shard_executor import ExecutorMaker, ShardRun, is_run, local_executor
+from tagtopics.scale.shard_executor import ExecutorMaker, ShardExecutor, ShardRun, is_run
 
 DOCUMENTS = 50_000  # documents that a model fitted to shards keeps, by default
 
@@ -47,18 +47,20 @@ def fit_shards(
         work: a folder for the state of the fit; every sweep is a checkpoint. It stays when the fit is done:
             remove it with `remove_run` once the model is saved.
         resume: continue the fit in `work`, if there is one; the result has the bits of a fit never stopped.
-        executor: makes what applies the sweeps: `ray_executor(...)`, `local_executor(...)`, or None for
-            threads of this process.
+        executor: makes what applies the sweeps: `ray_executor(...)`, or None for threads of this
+            process.
         callbacks: called after every sweep.
         documents: how many documents the model keeps, from shards spread over the corpus.
     """
     folder = shards if isinstance(shards, ShardFolder) else ShardFolder.open(shards)
     _check(model, folder, work)
     sample = sampled_shards(folder, documents)
-    corpus, lean = folder.corpus(sample), model.memory != "stored"
+    corpus = folder.corpus(sample)
     run = ShardRun(work, identity_of(model, digest_file(folder.path / MANIFEST)), resume=resume)
-    make = executor or local_executor()
-    workers = make(folder, run.states, model.count_topics(folder.manifest.n_tags), lean)
+    if executor is None:
+        workers = ShardExecutor(folder, run.states)
+    else:
+        workers = executor(folder, run.states, model.count_topics(folder.manifest.n_tags))
     workers.kept = tuple(sample)
     start = None if run.start is None else Start(resumed=run.start)
     try:
@@ -81,6 +83,8 @@ def _check(model: TopicModel, folder: ShardFolder, work: str | Path) -> None:
     check_parameters(model)
     if not isinstance(model, OnlineModel):
         raise InputError("fit: shards are for LDA and TTM by belief propagation; use other models in memory")
+    if model.memory == "stored":
+        raise InputError('fit: shards recompute messages; leave out memory="stored"')
     if not folder.manifest.n_edges:
         raise InputError(f"{folder.path}: no document has any words; there is nothing to fit")
     if not isinstance(model.random_state, int | np.integer):
@@ -88,6 +92,5 @@ def _check(model: TopicModel, folder: ShardFolder, work: str | Path) -> None:
             "fit: a fit to shards needs a whole number as random_state, so that it can be resumed"
         )
     m, K = folder.manifest, model.count_topics(folder.manifest.n_tags)
-    edges = m.n_edges if model.memory == "stored" else 0
     check_target(work, "run folder", is_run, option="--checkpoint")
-    check_space(work, 4 * K * (2 * (m.n_docs + m.n_slots + edges) + 3 * m.n_words + 4 * m.n_tags))
+    check_space(work, 4 * K * (2 * (m.n_docs + m.n_slots) + 3 * m.n_words + 4 * m.n_tags))

@@ -3,7 +3,7 @@
     manifest.json               the sizes and digests of all other files, and a digest of itself
     vocab.txt, tags.txt         the words and the tags, one per line, in column order
     statistics.safetensors      word_docs (W,) and tag_docs (T,): documents with each word, with each tag
-    shard-00000.safetensors     the arrays of `DTYPES`, and the texts of the documents (see `packing`)
+    shard-00000.safetensors     the arrays of `DTYPES`, and the texts of the documents (see `pack_texts`)
 
 Documents keep their order. Within a shard all offsets count from 0; the manifest has the number of
 documents, edges and slots before it. A reader trusts nothing: sizes must add up, and every file must have
@@ -13,12 +13,14 @@ its size and digest.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from pydantic import (
     ConfigDict,
@@ -35,11 +37,11 @@ from safetensors.numpy import load
 
 from tagtopics._typing import CSR, Int64
 from tagtopics.bp.graph import FactorGraph, Totals, wire
+from tagtopics.corpus.cells import METADATA
 from tagtopics.corpus.core import INT32_MAX, Corpus, checked_csr
 from tagtopics.corpus.recipe import Columns, TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
 from tagtopics.files import BLANK, digest_bytes, is_sealed, read_regular, sealed
-from tagtopics.scale.packing import TEXTS, Arrays, unpack
 
 FORMAT: Final = "tagtopics shards"
 VERSION: Final = 2
@@ -49,7 +51,7 @@ MANIFEST = "manifest.json"
 VOCABULARY = "vocab.txt"
 TAGS = "tags.txt"
 STATISTICS = "statistics.safetensors"
-DTYPES = {  # of the arrays of a shard, besides the texts of `packing`
+DTYPES = {  # of the arrays of a shard, besides the texts of `pack_texts`
     "doc_edges": np.int64,  # (D_s + 1,) edges of document d: doc_edges[d] to doc_edges[d + 1]
     "edge_word": np.int32,  # (E_s,) ascending within a document
     "edge_count": np.float32,  # (E_s,) how often the word occurs in the document, whole numbers from 1
@@ -57,11 +59,21 @@ DTYPES = {  # of the arrays of a shard, besides the texts of `packing`
     "slot_tag": np.int32,  # (S_s,) ascending within a document
 }
 
+TEXTS = ("id", *METADATA.values())
+Arrays = dict[str, npt.NDArray[Any]]
+Metadata = Mapping[str, Sequence[str | None] | None]
+"""Titles, dates and urls (the values of `METADATA`) of documents; None where unknown."""
+
 _AGAIN = "copy it again, or shard the corpus again"
 _SUMS = ("n_docs", "n_edges", "n_slots", "n_tokens")
 _STRICT = ConfigDict(strict=True, extra="forbid")
 _Whole = Annotated[int, Field(ge=0)]
 _Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+_Recipe = Annotated[
+    TextRecipe,
+    PlainValidator(lambda value: value if isinstance(value, TextRecipe) else recipe_from_json(value)),
+    PlainSerializer(recipe_to_json),
+]
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -86,10 +98,6 @@ class ShardEntry:
     first_slot: _Whole
     bytes: _Whole
     sha256: _Digest
-
-
-def _read_recipe(value: Any) -> TextRecipe:
-    return value if isinstance(value, TextRecipe) else recipe_from_json(value)
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -118,7 +126,7 @@ class Manifest:
     n_tokens: _Whole
     shards: tuple[ShardEntry, ...]
     files: Mapping[str, FileEntry]
-    recipe: Annotated[TextRecipe, PlainValidator(_read_recipe), PlainSerializer(recipe_to_json)] | None = None
+    recipe: _Recipe | None = None
     notices: tuple[str, ...] = ()
     columns: Columns | None = None
     format: Literal["tagtopics shards"] = FORMAT
@@ -279,7 +287,7 @@ class ShardFolder:
             counts.append(of_words.astype(np.int32))
             tags.append(of_tags)
             for name, values in texts.items():
-                values += unpack(name, arrays, entry.n_docs, self.path / entry.file)
+                values += unpack_texts(name, arrays, entry.n_docs, self.path / entry.file)
         metadata: dict[str, Any] = {
             name: tuple(values) if any(values) else None for name, values in texts.items() if name != "id"
         }
@@ -371,3 +379,38 @@ def _unpack(data: bytes, path: Path) -> Arrays:
         return load(data)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path}: damaged ({one_line(error)}); {_AGAIN}") from None
+
+
+# ---------------------------------------------------------------------------------- texts in arrays
+
+
+def metadata_of(source: Any, rows: slice = slice(None)) -> dict[str, Sequence[str | None]]:
+    """Return the metadata of some documents of a corpus, as far as it has any."""
+    found = {name: getattr(source, name) for name in METADATA.values()}
+    return {name: values[rows] for name, values in found.items() if values is not None}
+
+
+def pack_texts(name: str, texts: Sequence[str | None]) -> Arrays:
+    """Return `NAME_bytes`, the texts in UTF-8 one after the other, and `NAME_offsets`, where each begins."""
+    encoded = [(text or "").encode("utf-8", "replace") for text in texts]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+    np.cumsum([len(text) for text in encoded], out=offsets[1:])
+    return {f"{name}_bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{name}_offsets": offsets}
+
+
+def unpack_texts(name: str, arrays: Arrays, n_docs: int, path: Path) -> list[Any]:
+    """Return the texts that `pack_texts` wrote, None where unknown; other arrays are refused."""
+    data, offsets = arrays.get(f"{name}_bytes"), arrays.get(f"{name}_offsets")
+    if data is None and offsets is None and name != "id":
+        return [None] * n_docs
+    if data is None or offsets is None or data.dtype != np.uint8 or offsets.dtype != np.int64:
+        raise InputError(f"{path}: damaged, it has no {name}_bytes of uint8 and {name}_offsets of int64")
+    fits = offsets.shape == (n_docs + 1,) and offsets[0] == 0 and offsets[-1] == data.size
+    if not fits or (offsets[1:] < offsets[:-1]).any():
+        raise InputError(f"{path}: damaged, its offsets do not fit its {n_docs:,} documents")
+    encoded = data.tobytes()
+    try:
+        texts = [encoded[a:b].decode("utf-8") for a, b in pairwise(offsets.tolist())]
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: damaged, {name}_bytes is not UTF-8") from None
+    return list(texts) if name == "id" else [text or None for text in texts]

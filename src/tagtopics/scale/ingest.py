@@ -26,16 +26,13 @@ from tagtopics.corpus.read import Findings, assemble, read_corpus, single_tags
 from tagtopics.corpus.recipe import language_notices
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
-from tagtopics.scale.format import ShardFolder
-from tagtopics.scale.packing import metadata_of
+from tagtopics.scale.format import ShardFolder, metadata_of
 from tagtopics.scale.writer import ShardWriter, check_shard_target
 
 MAX_CANDIDATES = 1_000_000  # distinct words, and distinct tags, that are held while counting
 PART_SIZE = 4 * 2**20  # characters of a table that are held at a time, about
-COUNTING, WRITING = "Counting words", "Writing shards"  # the two passes in `Progress`
 _RUN = 10_000  # documents of a corpus in memory that are written at a time
 
-Progress = Callable[[str, int, int], None]  # of the pass, the bytes read so far, and the bytes of the file
 MakeWriter = Callable[..., ShardWriter]  # makes the writer, once the vocabulary and the tags are known
 
 
@@ -45,7 +42,6 @@ def shard_corpus(
     *,
     shard_edges: int | None = None,
     overwrite: bool = False,
-    progress: Progress | None = None,
     **options: Unpack[ReadKeywords],
 ) -> ShardFolder:
     """Write a corpus of any size as a folder of shards.
@@ -60,7 +56,6 @@ def shard_corpus(
         shard_edges: distinct words summed over the documents of a shard; None for four times the
             vocabulary, at least 1,000,000.
         overwrite: replace the shards in the folder.
-        progress: called with the pass, the bytes read so far, and the bytes of the file.
         options: those of `read_corpus`, such as `text`, `tags` and `recipe`.
 
     Returns:
@@ -76,7 +71,7 @@ def shard_corpus(
         return _write_corpus(source, make)
     path, kind = find_source(source, given.format)
     if is_table(kind):
-        return _Stream(path, kind, given, progress).write(make)
+        return _Stream(path, kind, given).write(make)
     return _write_corpus(read_corpus(path, **options), make)
 
 
@@ -98,7 +93,6 @@ class _Stream:
     path: Path
     kind: str  # a format of tables
     options: ReadOptions
-    progress: Progress | None
 
     def write(self, make: MakeWriter) -> ShardFolder:
         """Read the table twice, and write it as shards."""
@@ -109,7 +103,7 @@ class _Stream:
         tag_docs = np.zeros(len(options.tag_names or ()), dtype=np.int64)
         findings, n_docs, columns = Findings(), 0, layout.columns
         with make(options.vocabulary, options.tag_names, recipe=options.recipe, columns=columns) as writer:
-            for table in self._parts(layout, WRITING):
+            for table in self._parts(layout):
                 part, found = assemble(layout.documents(table), options, counter)
                 writer.add(part.counts, part.tags, part.ids, metadata_of(part))
                 n_docs += part.n_docs
@@ -131,10 +125,10 @@ class _Stream:
         Then the pass starts again, which happens at most once for each such thing.
         """
         counts = _Candidates(self.options)
-        parts = self._parts(layout, COUNTING)
+        parts = self._parts(layout)
         while (table := next(parts, None)) is not None and table.n_rows:
             if layout.update(table) and counts.n_docs:
-                parts, counts = self._parts(layout, COUNTING), _Candidates(self.options)
+                parts, counts = self._parts(layout), _Candidates(self.options)
                 continue
             layout.check(str(self.path), only_text=self.kind == "jsonl")  # later lines may add columns
             counts.add(layout.documents(table), table.n_rows)
@@ -167,16 +161,9 @@ class _Stream:
         chosen = replace(options, recipe=recipe, vocabulary=tuple(vocabulary), tag_names=tuple(tag_names))
         return chosen, notices
 
-    def _parts(self, layout: TableLayout, reading: str) -> Iterator[Table]:
-        """Yield the table in parts, and report progress."""
-        size = self.path.stat().st_size
-
-        def watch(n_bytes: int) -> None:
-            if self.progress is not None:
-                self.progress(reading, n_bytes, size)
-
-        yield from stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, watch, self.options)
-        watch(size)
+    def _parts(self, layout: TableLayout) -> Iterator[Table]:
+        """Yield the table in parts."""
+        return stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, self.options)
 
 
 class _Candidates:

@@ -14,7 +14,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,13 +32,12 @@ _SECONDS = 10.0  # time limit for a connection to an address
 
 
 class Worker:
-    """What runs in an actor: a `ShardExecutor` for some of the shards, with `n_jobs` threads."""
+    """What runs in an actor: a `ShardExecutor` for some of the shards."""
 
-    def __init__(
-        self, shards: str, numbers: Sequence[int], states: tuple[str, str], n_jobs: int, lean: bool
-    ) -> None:
-        self.n_jobs = n_jobs
-        self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers, lean=lean)
+    n_jobs: ClassVar[int] = 1  # threads of an actor
+
+    def __init__(self, shards: str, numbers: Sequence[int], states: tuple[str, str]) -> None:
+        self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers)
 
     def place(self) -> tuple[str, int]:
         """Return the node and the number of the process."""
@@ -78,7 +77,6 @@ class RayExecutor(ShardExecutor):
         states: where the state of their documents is kept.
         make: makes the actor of a group.
         groups: the numbers of the shards of each group.
-        lean: recompute messages instead of storing them.
     """
 
     def __init__(
@@ -87,10 +85,8 @@ class RayExecutor(ShardExecutor):
         states: ShardStates,
         make: Callable[[Sequence[int]], Any],
         groups: Sequence[Sequence[int]],
-        *,
-        lean: bool = True,
     ) -> None:
-        super().__init__(folder, states, [number for group in groups for number in group], lean=lean)
+        super().__init__(folder, states, [number for group in groups for number in group])
         self._make, self._groups = make, groups
         self.actors = [make(numbers) for numbers in groups]
 
@@ -147,41 +143,35 @@ class RayExecutor(ShardExecutor):
                     raise error.cause if isinstance(error.cause, InputError) else error from None
 
 
-def ray_executor(workers: int, address: str | None = None, *, threads: int = 1) -> ExecutorMaker:
+def ray_executor(workers: int, address: str | None = None) -> ExecutorMaker:
     """Return a function that makes an executor of Ray actors, for `fit_shards`.
 
     Args:
         workers: number of actors; each gets about equally many shards.
         address: of a running cluster, as for `ray.init`; None starts one here, for this fit.
-        threads: threads of each worker.
     """
-    ray = _ray()
-    if address is not None:
-        _check_address(address)
-
-    def make(folder: ShardFolder, states: ShardStates, n_topics: int, lean: bool) -> RayExecutor:
-        groups = [part.tolist() for part in np.array_split(np.arange(len(folder)), min(workers, len(folder)))]
-        _connect(ray, address, folder, len(groups), n_topics)
-        options = {"num_cpus": 0, "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
-        actor = ray.remote(**options)(Worker)
-        shards, place = str(folder.path.absolute()), (str(states.folder.absolute()), states.run)
-
-        def make_actor(numbers: Sequence[int]) -> Any:
-            return actor.remote(shards, numbers, place, threads, lean)
-
-        return RayExecutor(folder, states, make_actor, groups, lean=lean)
-
-    return make
-
-
-def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's default, 15, would slow the workers down
     try:
         import ray
     except ImportError:
         raise MissingExtraError("fitting on a cluster", "ray") from None
-    return ray
+    if address is not None:
+        _check_address(address)
+
+    def make(folder: ShardFolder, states: ShardStates, n_topics: int) -> RayExecutor:
+        groups = [part.tolist() for part in np.array_split(np.arange(len(folder)), min(workers, len(folder)))]
+        _connect(ray, address, folder, len(groups), n_topics)
+        as_actor = ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD")
+        actor: Any = as_actor(Worker)
+        shards, place = str(folder.path.absolute()), (str(states.folder.absolute()), states.run)
+
+        def make_actor(numbers: Sequence[int]) -> Any:
+            return actor.remote(shards, numbers, place)
+
+        return RayExecutor(folder, states, make_actor, groups)
+
+    return make
 
 
 def _check_address(address: str) -> None:

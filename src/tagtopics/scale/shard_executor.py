@@ -69,7 +69,7 @@ class ShardStates:
         with _last_sweep_is_kept():
             write_arrays(self.path(shard, sweep), docs._asdict(), self._metadata(shard, sweep))
 
-    def get(self, shard: int, sweep: int, graph: FactorGraph, n_topics: int, lean: bool) -> DocState:
+    def get(self, shard: int, sweep: int, graph: FactorGraph, n_topics: int) -> DocState:
         """Return the state of a shard after a sweep, which must fit the documents of the shard."""
         path = self.path(shard, sweep)
         if not path.exists():
@@ -81,7 +81,7 @@ class ShardStates:
             )
         needed: Any = ("C", "A", "W")
         docs = DocState(*(np.require(arrays[name], requirements=needed) for name in DocState._fields))
-        check_docs(docs, graph, n_topics, lean, str(path))
+        check_docs(docs, graph, n_topics, True, str(path))
         return docs
 
     def forget(self, before: int | None = None) -> None:
@@ -121,7 +121,7 @@ class ShardRun(Checkpoint):
             load_checkpoint(path, identity) if path.exists() else None
         )
         self.states = ShardStates(self.folder, digest_bytes(json.dumps(identity, sort_keys=True).encode()))
-        super().__init__(path, 1, None, identity, self.start[1] if self.start else ())
+        super().__init__(path, 1, identity, self.start[1] if self.start else ())
         if self.start is None and self.folder.is_dir():
             self.states.forget()  # left by a run that was killed as it began or ended
 
@@ -173,31 +173,25 @@ def _is_of_run(path: Path) -> bool:
 class ShardExecutor:
     """Applies sweeps to some shards of a folder, one shard per thread at a time.
 
+    Messages are recomputed in each sweep: on disk they would take far more space than the documents.
+
     Args:
         folder: the shards.
         states: where the state of their documents is kept.
         numbers: which shards; None for all.
-        lean: recompute messages instead of storing them.
-        on_shard: called after each shard of each sweep.
 
     Attributes:
         kept: the shards whose documents a model keeps.
     """
 
     kernels: ClassVar[Kernels] = compiled
+    lean: ClassVar[bool] = True
 
     def __init__(
-        self,
-        folder: ShardFolder,
-        states: ShardStates,
-        numbers: Sequence[int] | None = None,
-        *,
-        lean: bool = True,
-        on_shard: Callable[[], None] = lambda: None,
+        self, folder: ShardFolder, states: ShardStates, numbers: Sequence[int] | None = None
     ) -> None:
         self.folder, self.states = folder, states
         self.numbers = tuple(range(len(folder)) if numbers is None else numbers)
-        self.lean, self.on_shard = lean, on_shard
         self.kept = self.numbers
 
     @property
@@ -226,7 +220,7 @@ class ShardExecutor:
 
         def draw(number: int, *mine: Float64) -> float:
             graph, added = self.folder.graph(number), CorpusSums(*mine)
-            self.states.put(number, 0, compiled.start(graph, word_topics, seed, self.lean, added))
+            self.states.put(number, 0, compiled.start(graph, word_topics, seed, True, added))
             return 0.0
 
         self._each(draw, *sums[:3])
@@ -237,8 +231,8 @@ class ShardExecutor:
         def update(number: int, *mine: Float64) -> float:
             graph, added = self.folder.graph(number), CorpusSums(*mine)
             n_topics = len(sweep.priors.doc_topic)
-            state = self.states.get(number, sweep.number - 1, graph, n_topics, self.lean)
-            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, self.lean, added)
+            state = self.states.get(number, sweep.number - 1, graph, n_topics)
+            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, added)
             self.states.put(number, sweep.number, state)
             return moved
 
@@ -262,7 +256,7 @@ class ShardExecutor:
     def _proportions(self, belief: Belief, number: int) -> Float32:
         """Return the topic proportions of the documents of a shard, (D_s, K)."""
         alpha, graph = belief.priors.doc_topic, self.folder.graph(number)
-        docs = self.states.get(number, belief.sweep, graph, len(alpha), self.lean)
+        docs = self.states.get(number, belief.sweep, graph, len(alpha))
         return proportions(docs.doc_sums, alpha)
 
     def _each(self, work: Callable[..., float], *sums: Float64) -> float:
@@ -274,7 +268,6 @@ class ShardExecutor:
             total = 0.0
             for number in numbers:
                 total += work(number, *mine)
-                self.on_shard()
             with lock:
                 totals.append(total)
                 for array, part in zip(sums, mine, strict=True):
@@ -285,18 +278,5 @@ class ShardExecutor:
         return sum(totals)
 
 
-ExecutorMaker = Callable[[ShardFolder, ShardStates, int, bool], ShardExecutor]
-"""Makes the executor of a fit from shards, states, the number of topics, and whether it is lean."""
-
-
-def local_executor(on_shard: Callable[[], None] = lambda: None) -> ExecutorMaker:
-    """Return a function that makes the executor of a fit in this process: each thread works on a shard.
-
-    Args:
-        on_shard: called after each shard of each sweep.
-    """
-
-    def make(folder: ShardFolder, states: ShardStates, n_topics: int, lean: bool) -> ShardExecutor:
-        return ShardExecutor(folder, states, lean=lean, on_shard=on_shard)
-
-    return make
+ExecutorMaker = Callable[[ShardFolder, ShardStates, int], ShardExecutor]
+"""Makes the executor of a fit from shards, states and the number of topics."""

@@ -26,14 +26,17 @@ from tagtopics.scale.format import (
     MANIFEST,
     STATISTICS,
     TAGS,
+    TEXTS,
     VOCABULARY,
+    Arrays,
     FileEntry,
     Manifest,
+    Metadata,
     ShardEntry,
+    pack_texts,
     shard_name,
     write_manifest,
 )
-from tagtopics.scale.packing import TEXTS, Arrays, Metadata, pack
 
 LEAST_EDGES = 1_000_000
 EXACT = 2**24  # the largest count: single precision cannot hold all larger whole numbers
@@ -60,11 +63,6 @@ def _join(runs: Sequence[_Run]) -> _Run:
         texts[name] = list(chain.from_iterable(columns))
     counts, tags = (sp.vstack([run[i] for run in runs], format="csr") for i in range(2))
     return _Run(sp.csr_array(counts), sp.csr_array(tags), texts)
-
-
-def default_shard_edges(n_words: int) -> int:
-    """Return the edges of a shard: at least four times the words, so that sums are small in comparison."""
-    return max(4 * n_words, LEAST_EDGES)
 
 
 def check_shard_target(path: str | Path, *, overwrite: bool = False) -> Path:
@@ -121,7 +119,8 @@ class ShardWriter:
         self.folder = check_shard_target(folder, overwrite=overwrite)
         self.notices: list[str] = []
         self._recipe, self._columns = recipe, columns
-        self._limit = shard_edges or default_shard_edges(len(vocabulary))
+        # At least four times the words, so that sums are small in comparison.
+        self._limit = shard_edges or max(4 * len(vocabulary), LEAST_EDGES)
         self._shape = len(vocabulary), len(tag_names)
         self._statistics = np.zeros(len(vocabulary), np.int64), np.zeros(len(tag_names), np.int64)
         self._runs: list[_Run] = []
@@ -230,7 +229,7 @@ class ShardWriter:
         typed = {name: array.astype(DTYPES[name], copy=False) for name, array in arrays.items()}
         for name, values in texts.items():
             if name == "id" or any(values):
-                typed |= pack(name, values)
+                typed |= pack_texts(name, values)
         name, last = shard_name(len(self._shards)), self._shards[-1] if self._shards else None
         file = self._put(name, typed)
         entry = ShardEntry(

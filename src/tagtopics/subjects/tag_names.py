@@ -8,7 +8,7 @@ be recommended.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -179,7 +179,6 @@ def fit_tag_names(
     thesaurus: Thesaurus,
     texts: Sequence[str],
     seed: int = 0,
-    on_progress: Callable[[float], None] = lambda share: None,
 ) -> TagNames:
     """Fit the weights of names in texts; the result does not depend on the number of threads.
 
@@ -188,7 +187,6 @@ def fit_tag_names(
         thesaurus: its ids are tags of the recommender, and others that may be recommended.
         texts: of the documents of the fit; `recommender.rows` says which of them it uses.
         seed: for drawing documents where there are many.
-        on_progress: called with the share of the work done, from 0 to 1.
     """
     if len(texts) <= int(recommender.rows.max()):
         raise InputError(
@@ -207,7 +205,6 @@ def fit_tag_names(
     for first in range(0, len(own), _BATCH):
         matches, occurs = blank.index.find(own[first : first + _BATCH])
         parts.append((group_matches(matches, len(tags)), occurs))
-        on_progress(0.6 * min(first + _BATCH, len(own)) / len(own))
     names = replace(blank, counts=_counts(recommender, tags, truth, [found for found, _ in parts]))
     names.__dict__["index"] = blank.index  # the same names
     used = min(len(parts), -(-_LEARNED_DOCS // _BATCH))
@@ -218,7 +215,6 @@ def fit_tag_names(
         likely = recommender.leave_one_out(counted[batch])
         rows = pair_features(names._names, *parts[i], title_lengths(own[batch]), likely, here)
         pairs.append((rows.values, has_entries(here, rows.doc, rows.tag)))
-        on_progress(0.6 + 0.3 * (i + 1) / used)
     values, outcomes = (np.concatenate(part) for part in zip(*pairs, strict=True))
     return _learn_weights(names, values, outcomes, truth[: used * _BATCH].nnz, generator)
 

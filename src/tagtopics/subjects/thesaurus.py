@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, count
@@ -77,13 +77,11 @@ class Thesaurus:
         often = Counter(names.get(tag, tag) for tag in tags)
         return {tag: name if often[name] == 1 else f"{name} ({_end_of(tag)})" for tag, name in names.items()}
 
-    def learn_names(
-        self, recommender: Any, texts: Sequence[str], on_progress: Callable[[float], None]
-    ) -> Any:
+    def learn_names(self, recommender: Any, texts: Sequence[str]) -> Any:
         """Return a `TagNames` that finds these names in texts, weighed with the scores of a recommender."""
         from tagtopics.subjects.tag_names import fit_tag_names
 
-        return fit_tag_names(recommender, self, texts, on_progress=on_progress)
+        return fit_tag_names(recommender, self, texts)
 
 
 def with_thesaurus(corpus: Corpus, source: str | Path | Thesaurus | Mapping[str, str]) -> Corpus:

@@ -39,15 +39,6 @@ class Credit(NamedTuple):
     own: Float32  # (P,) the part of it that the tag's own words account for, not its topics
 
 
-class _DocumentPriors(NamedTuple):
-    """What the tags of documents say before any word is seen."""
-
-    parts: Float64  # from `Profiles.parts`
-    certain: Float64  # (D, 1) from 0, no tag is known, to 1
-    slot_weights: Float64  # (S,) from `Profiles.slot_weights`
-    kinds: Int64  # (S,) of the tags of the slots
-
-
 @dataclass(frozen=True, eq=False)
 class TagPrior:
     """Topics, tag words and the strengths of tags, to infer new documents from."""
@@ -61,11 +52,6 @@ class TagPrior:
     max_iter: int = 100  # the largest number of iterations of a document
     tol: float = 2e-2  # the share of its tokens that may still move
 
-    def hidden_prior(self) -> Float32:
-        """Return the prior (K,) of a document whose tags are not known."""
-        hidden, base = self.settings.hidden, self.profiles.base
-        return np.asarray(hidden.flat / len(base) + hidden.base * base + 1e-9, dtype=np.float32)
-
     def infer(self, counts: CSR, tags: CSR, plain_prior: Float32 | None = None) -> Mixture:
         """Return the mixture of documents.
 
@@ -76,13 +62,9 @@ class TagPrior:
         """
         tags, K = sp.csr_array(tags, dtype=np.float64), self.phi.shape[1]
         topics, weights = np.empty((counts.shape[0], K), np.float32), np.empty(tags.nnz, np.float32)
-        for first, last in _batches(counts, tags, K):
-            some = _rows(tags, first, last)
-            graph, of_tags = query_graph(_rows(counts, first, last), some), self._tag_prior(some)
-            flat = None if plain_prior is None else np.broadcast_to(plain_prior, topics.shape)[first:last]
-            prior, given = self._topic_prior(of_tags, flat), _slot_prior(of_tags, self.settings.known.words)
-            found = self._fold_in(graph, self._said(graph), prior, given)
-            topics[first:last], weights[tags.indptr[first] : tags.indptr[last]] = found
+        plain = None if plain_prior is None else np.broadcast_to(plain_prior, topics.shape)
+        for docs, _, _, *found in self._fold_in(counts, tags, self.settings.known.words, plain):
+            topics[docs], weights[tags.indptr[docs.start] : tags.indptr[docs.stop]] = found
         return Mixture(topics, sp.csr_array((weights, tags.indices, tags.indptr), shape=tags.shape))
 
     def doc_topic(self, counts: Any, tags: Any, alpha: Float32) -> Float32:
@@ -91,7 +73,9 @@ class TagPrior:
         The flat part is alpha, (K,) or (D, K), as without tags: learned strengths predict words best, but
         proportions that describe documents and are compared with each other need more smoothing.
         """
-        return self._proportions(*self.infer(counts, tags, alpha))
+        found = self.infer(counts, tags, alpha)
+        total = found.topics + found.tags @ self.profiles.means
+        return np.asarray(total / total.sum(1, keepdims=True, dtype=np.float64), dtype=np.float32)
 
     def log_likelihoods(self, found: Mixture, held_out: Any) -> Float64:
         """Return (D,): the log probability of the held-out words, CSR (D, W), of each document."""
@@ -134,58 +118,48 @@ class TagPrior:
 
     def _explain(self, counts: CSR, tags: CSR) -> Iterator[tuple[Float32, Float32]]:
         """Yield shares and own words of documents, some at a time."""
+        for _, graph, said, topics, weights in self._fold_in(counts, tags, self.credit_strengths):
+            yield mixture.credit_claims(graph, self.phi, said, topics, weights, self.profiles.means)
+
+    def _fold_in(
+        self, counts: CSR, tags: CSR, strengths: tuple[float, ...], plain: Float32 | None = None
+    ) -> Iterator[tuple[slice, FactorGraph, Float32, Float32, Float32]]:
+        """Yield documents, some at a time, with their graph and p(word | tag) of their claims.
+
+        The last two are their topics (D', K) and the weight of each slot, (S',), priors included. `strengths`
+        are pseudo-counts of the words of each kind of tag; `plain` (D, K) as in `_topic_prior`.
+        """
+        profiles, settings = self.profiles, (self.max_iter, self.tol)
         for first, last in _batches(counts, tags, self.phi.shape[1]):
-            some = _rows(tags, first, last)
-            graph, of_tags = query_graph(_rows(counts, first, last), some), self._tag_prior(some)
-            said, given = self._said(graph), _slot_prior(of_tags, self.credit_strengths)
-            found = self._fold_in(graph, said, self._topic_prior(of_tags), given)
-            yield mixture.credit_claims(graph, self.phi, said, *found, self.profiles.means)
+            docs, some = slice(first, last), _rows(tags, first, last)
+            graph = query_graph(_rows(counts, first, last), some)
+            said, prior = self._said(graph), self._topic_prior(some, None if plain is None else plain[docs])
+            weights = np.array(strengths)[profiles.kinds[some.indices]] * profiles.slot_weights(some)
+            slots = weights.astype(np.float32)
+            sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slots, *settings)
+            yield docs, graph, said, sums + prior, slot_sums + slots
 
-    def _proportions(self, topics: Float32, tags: Any) -> Float32:
-        """Return topic proportions (D, K), of topics and tags of a mixture."""
-        total = topics + tags @ self.profiles.means
-        return np.asarray(total / total.sum(1, keepdims=True, dtype=np.float64), dtype=np.float32)
-
-    def _tag_prior(self, tags: Any) -> _DocumentPriors:
-        """Return what the tags of documents, CSR (D, T), say before any word is seen."""
-        profiles = self.profiles
-        doc = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
-        known_tags = tags.data * (profiles.tag_docs[tags.indices] > 0)
-        certain = np.minimum(np.bincount(doc, known_tags, tags.shape[0]), 1.0)[:, np.newaxis]
-        return _DocumentPriors(
-            profiles.parts(tags), certain, profiles.slot_weights(tags), profiles.kinds[tags.indices]
-        )
-
-    def _topic_prior(self, of_tags: _DocumentPriors, plain: Float32 | None = None) -> Float32:
+    def _topic_prior(self, tags: CSR, plain: Float32 | None) -> Float32:
         """Return the prior (D, K) of topics; `plain` (D, K) is in place of its flat and base parts.
 
         If the tags of a document are uncertain, it lies between that of hidden and of known tags.
         """
-        parts, certain = of_tags.parts.copy(), of_tags.certain
-        parts[:2] *= certain if plain is None else 0  # the parts of tags have it already
-        untagged = (1 - certain) * self.hidden_prior() if plain is None else plain
-        return np.asarray(combined(parts, self.settings.known) + untagged.astype(np.float32))
-
-    def _fold_in(
-        self, graph: FactorGraph, said: Float32, prior: Float32, given: Float64
-    ) -> tuple[Float32, Float32]:
-        """Return the topics (D, K) and the weight of each slot, (S,), their priors included.
-
-        `said` is p(word | tag) of the claims, `given` (S,) the prior of the slots.
-        """
-        slots = given.astype(np.float32)
-        settings = (self.max_iter, self.tol)
-        sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slots, *settings)
-        return sums + prior, slot_sums + slots
+        parts = self.profiles.parts(tags)
+        if plain is None:
+            doc = np.repeat(np.arange(tags.shape[0]), np.diff(tags.indptr))
+            known_tags = tags.data * (self.profiles.tag_docs[tags.indices] > 0)
+            certain = np.minimum(np.bincount(doc, known_tags, tags.shape[0]), 1.0)[:, np.newaxis]
+            hidden, base = self.settings.hidden, self.profiles.base
+            flat = np.asarray(hidden.flat / len(base) + hidden.base * base + 1e-9, dtype=np.float32)
+            parts[:2] *= certain  # the parts of tags have it already
+            plain = ((1 - certain) * flat).astype(np.float32)
+        else:
+            parts[:2] = 0
+        return np.asarray(combined(parts, self.settings.known) + plain.astype(np.float32))
 
     def _said(self, graph: FactorGraph) -> Float32:
         """Return p(word | tag) of every claim of documents."""
         return mixture.claim_probabilities(graph, self.pairs, self.profiles.means, self.phi)
-
-
-def _slot_prior(of_tags: _DocumentPriors, strengths: tuple[float, ...]) -> Float64:
-    """Return (S,): the pseudo-counts of tags, from the strength of the words of each kind."""
-    return np.asarray(np.array(strengths)[of_tags.kinds] * of_tags.slot_weights)
 
 
 def _rows(matrix: Any, first: int, last: int) -> Any:

@@ -63,12 +63,6 @@ class TagSettings(NamedTuple):
     inferred: tuple[float, ...] = ()  # trust in inferred tags, for each of `WORDS`; empty if not learned
 
     @property
-    def slot_strengths(self) -> Float64:
-        """The pseudo-count of a kind of tag while words are learned; the default where they do not help."""
-        words = np.array(self.known.words)
-        return np.where(words > 0, _CLAIM * words, _PSEUDO_COUNT)
-
-    @property
     def credit_strengths(self) -> tuple[float, ...]:
         """The pseudo-count of the words of each kind of tag when words are credited to tags."""
         words = self.known.words
@@ -270,7 +264,9 @@ def _credit_words(
 def tag_words_of(pilot: PilotTopics, settings: TagSettings) -> CSR:
     """Return (T, W): the tokens of each word that documents credit to each tag, from `_LEAST` on."""
     training, topic_prior = _training_of(pilot, settings.hidden), float(settings.known.topics.sum())
-    words = _credit_words(training, settings.shrinkage, topic_prior, settings.slot_strengths).words
+    known = np.array(settings.known.words)
+    strengths = np.where(known > 0, _CLAIM * known, _PSEUDO_COUNT)  # the default where words do not help
+    words = _credit_words(training, settings.shrinkage, topic_prior, strengths).words
     words.data[words.data < _LEAST] = 0
     words.eliminate_zeros()
     return words

@@ -148,9 +148,12 @@ def maximise(
     """
     n, G = len(rows.parts), len(used) - len(rows.parts)
     values = used.astype(np.float64) if start is None else np.maximum(start, _LEAST) * used
-    sizes = np.vstack([rows.parts.sum(2), _slot_totals(rows, G)])
+    D = rows.hidden.shape[0]
+    slot_doc = np.repeat(np.arange(D), np.diff(rows.tags.indptr))
+    slot_totals = np.bincount(slot_doc + D * rows.slot_kind, rows.slot_shares, D * G).astype(np.float64)
+    sizes = np.vstack([rows.parts.sum(2), slot_totals.reshape(G, D)])
     terms = np.vstack([rows.topic_terms, np.zeros((G, rows.hidden.nnz)) if words is None else words.terms])
-    counts = np.zeros(rows.hidden.shape[0])
+    counts = np.zeros(D)
     counts[learn_from] = 1.0
     weight = rows.hidden.data * counts[rows.edge_doc]
 
@@ -170,16 +173,8 @@ def maximise(
             values = np.clip(values * ratio, _LEAST, _MOST) * used
     numerator, denominator = fraction(known)
     logs = rows.hidden.data * np.log(numerator / denominator)
-    likelihoods = np.bincount(rows.edge_doc, logs, rows.hidden.shape[0]).astype(np.float64)
+    likelihoods = np.bincount(rows.edge_doc, logs, D).astype(np.float64)
     return Fit(np.where(values > _LEAST, values, 0.0), likelihoods)
-
-
-def _slot_totals(rows: Rows, n_kinds: int) -> Float64:
-    """Return (G, D): the sum of the slot shares of each kind."""
-    D = rows.hidden.shape[0]
-    doc = np.repeat(np.arange(D), np.diff(rows.tags.indptr))
-    totals = np.bincount(doc + D * rows.slot_kind, rows.slot_shares, D * n_kinds).astype(np.float64)
-    return totals.reshape(n_kinds, D)
 
 
 def _predict(rows: Rows, words: Words | None, phi: Float32, values: Float64, n: int) -> Float64:

@@ -220,7 +220,7 @@ def _write_vault(
 
 def _json_lines(path: Path, encoding: str, cells: Cells) -> Iterator[str]:
     row = 0
-    for _, line in text_lines(path, None, encoding):
+    for _, line in text_lines(path, encoding):
         if line.isspace():
             yield line
             continue
@@ -249,7 +249,7 @@ def _csv_lines(path: Path, dialect: Dialect, cells: Cells) -> Iterator[str]:
     pending: list[str] = []  # the lines of a record
 
     def lines() -> Iterator[str]:
-        for _, line in text_lines(path, None, dialect.encoding):
+        for _, line in text_lines(path, dialect.encoding):
             pending.append(line)
             yield line
 

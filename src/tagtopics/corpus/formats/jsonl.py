@@ -11,13 +11,11 @@ from pydantic_core import from_json
 
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import Watch, text_lines
+from tagtopics.corpus.formats.text_files import text_lines
 from tagtopics.errors import InputError, json_problem
 
 
-def stream_jsonl(
-    path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions
-) -> Iterator[Table]:
+def stream_jsonl(path: Path, wanted: Collection[str], size: float, options: FileOptions) -> Iterator[Table]:
     """Yield JSON lines; a key that a line lacks is None there, and the names are those of the part alone.
 
     Equal strings in the lists of a part are one object: most tags occur often.
@@ -32,7 +30,7 @@ def stream_jsonl(
         found = {name: columns[name] for name in names if name in columns}
         return Table(str(path), found, list(names), len(lines), lines, n_before)
 
-    for number, line in text_lines(path, watch, options.encoding or "utf-8"):
+    for number, line in text_lines(path, options.encoding or "utf-8"):
         if line.isspace():
             continue
         row = json_object(line, path, number)

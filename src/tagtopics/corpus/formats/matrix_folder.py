@@ -151,7 +151,7 @@ def _texts(folder: Path, n_docs: int) -> tuple[str, ...] | None:
     path = existing(folder / "texts.jsonl.gz", folder / "texts.jsonl")
     if path is None:
         return None
-    table = next(stream_jsonl(path, ("text",), math.inf, None, FileOptions()))
+    table = next(stream_jsonl(path, ("text",), math.inf, FileOptions()))
     texts = table.column("text", "the texts")
     if len(texts) != n_docs:
         raise InputError(f"{path}: {len(texts)} texts for {n_docs} documents")

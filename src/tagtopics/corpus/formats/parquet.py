@@ -9,16 +9,14 @@ from typing import Any
 
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import ROW_COST, Watch, check_expanded
+from tagtopics.corpus.formats.text_files import ROW_COST, check_expanded
 from tagtopics.errors import InputError, MissingExtraError
 
 _FIRST_ROWS, _MOST_ROWS = 16, 4096  # in the first request, when their size is unknown, and in any other
 _SLICE = 64 * 2**20  # bytes to unpack at a time
 
 
-def stream_parquet(
-    path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions
-) -> Iterator[Table]:
+def stream_parquet(path: Path, wanted: Collection[str], size: float, options: FileOptions) -> Iterator[Table]:
     """Yield the wanted columns of a Parquet file; one that expands too far is an `InputError`."""
     try:
         import polars as pl
@@ -41,8 +39,6 @@ def stream_parquet(
             else:
                 yield Table(str(path), columns, names, part.height, first_row=n_before)
             n_before += part.height
-            if watch is not None:
-                watch(path.stat().st_size * n_before // n_rows)
         if size == math.inf:
             yield Table(str(path), whole, names, n_rows)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:

@@ -20,13 +20,13 @@ from tagtopics.corpus.formats.jsonl import stream_jsonl
 from tagtopics.corpus.formats.matrix_folder import read_folder
 from tagtopics.corpus.formats.parquet import stream_parquet
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import Watch, stream_delimited
+from tagtopics.corpus.formats.text_files import stream_delimited
 from tagtopics.errors import InputError
 
 LAYERS = ("tagtopics.readers", "tagtopics.images.folder")  # they register formats when they are imported
 
 # Yields the wanted columns of a file in tables of about N characters, its third argument.
-Stream = Callable[[Path, Collection[str], float, Watch | None, FileOptions], Iterator[Table]]
+Stream = Callable[[Path, Collection[str], float, FileOptions], Iterator[Table]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,19 +94,18 @@ def stream_table(
     kind: str,
     wanted: Collection[str],
     size: float,
-    watch: Watch | None = None,
     options: FileOptions | None = None,
 ) -> Generator[Table, None, None]:
     """Yield the wanted columns of a file in tables of about `size` characters, at least one table.
 
-    `kind` is a format of tables; `watch` is called now and then with the bytes read so far.
+    `kind` is a format of tables.
     """
     options, format = options or FileOptions(), FORMATS[kind]
     check_options(path, kind, options)
     if isinstance(wanted, list | tuple):
         wanted = dict.fromkeys(wanted)  # in order; a list would be searched for each name of a header
     if format.stream is not None:
-        yield from format.stream(path, wanted, size, watch, options)
+        yield from format.stream(path, wanted, size, options)
     else:
         assert format.table is not None
         yield format.table(path, options)

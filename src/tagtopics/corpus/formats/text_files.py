@@ -12,7 +12,7 @@ import io
 import json
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -29,9 +29,8 @@ LINE_LIMIT = 64 * 2**20  # bytes of the longest line of a text file
 # or line counts 64 bytes in addition: a short document takes memory, too.
 MAX_EXPANSION, FREE_EXPANSION, ROW_COST = 100, 64 * 2**20, 64
 
-Watch = Callable[[int], None]  # called with the number of bytes of a file on disk that were read
 
-_WATCH_EVERY, _CHUNK = 256, 2**20
+_CHUNK = 2**20
 _WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)  # UTF-32 begins with the first one, too
 _UNDEFINED = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes that Windows-1252 does not use
 
@@ -44,18 +43,16 @@ _QUOTING: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-def text_lines(path: Path, watch: Watch | None = None, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def text_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield the number, from 1, and the text of each line of a file, line ends included.
 
     Memory is bounded by `LINE_LIMIT`. Anything but text in the encoding is an `InputError`, and so is an
-    empty file. `watch` is called now and then with the bytes read so far.
+    empty file.
     """
     encoding = _codec(encoding)
     number = 0
     with open_bytes(path) as file:
         for number, line in enumerate(_lines(file, path, encoding), start=1):
-            if watch is not None and number % _WATCH_EVERY == 0:
-                watch(int(getattr(file, "fileobj", file).tell()))  # for gzip, the packed bytes
             yield number, line
     if number == 0:
         raise InputError(f"{path}: the file is empty")
@@ -139,7 +136,7 @@ def _codec(named: str) -> str:
 def read_text(path: Path, named: str | None = None) -> tuple[str, list[str]]:
     """Return the text of a file with line feeds as line ends, and a notice if its encoding was guessed."""
     encoding, notices = find_encoding(path, named)
-    text = "".join(line for _, line in text_lines(path, None, encoding))
+    text = "".join(line for _, line in text_lines(path, encoding))
     return text.replace("\r\n", "\n").replace("\r", "\n"), notices
 
 
@@ -290,12 +287,12 @@ def find_dialect(path: Path, usual: str, options: FileOptions) -> Dialect:
 
 
 def stream_delimited(
-    path: Path, wanted: Collection[str], size: float, watch: Watch | None, options: FileOptions, usual: str
+    path: Path, wanted: Collection[str], size: float, options: FileOptions, usual: str
 ) -> Iterator[Table]:
     """Yield delimited values with a header line."""
     with long_fields():
         dialect = find_dialect(path, usual, options)
-        rows = _rows(path, dialect, watch)
+        rows = _rows(path, dialect)
         _, header = next(rows, (0, []))
         if (repeated := first_repeated(header)) is not None:
             raise InputError(f"{path}, line 1: two columns are named {repeated!r}; rename one")
@@ -328,7 +325,7 @@ def _sample(path: Path, encoding: str) -> list[str]:
     """Return the first lines of a file that are not blank."""
     lines: list[str] = []
     n_chars = 0
-    for _, line in islice(text_lines(path, None, encoding), _SAMPLE_LINES):
+    for _, line in islice(text_lines(path, encoding), _SAMPLE_LINES):
         n_chars += len(line)
         if n_chars > _SAMPLE_CHARS and lines:
             break
@@ -366,9 +363,9 @@ def _find_quoting(lines: Sequence[str], delimiter: str) -> str:
     return "doubled"
 
 
-def _rows(path: Path, dialect: Dialect, watch: Watch | None) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows that are not blank, each with the line it starts on."""
-    lines = (line for _, line in text_lines(path, watch, dialect.encoding))
+    lines = (line for _, line in text_lines(path, dialect.encoding))
     reader = csv.reader(lines, **dialect.arguments)
     while True:
         start = reader.line_num + 1

@@ -105,11 +105,11 @@ def _facts(model: TopicModel, corpus: Corpus) -> dict[str, float]:
     scored = corpus.select(rows)
     if not np.issubdtype(scored.counts.dtype, np.integer):
         return facts
-    words = holdout.unigram(np.asarray(corpus.counts.sum(0)).ravel(), 1e-9)
     _, held_out = completion(scored.counts, 0)  # the tokens that `perplexity` scores
     if not held_out.nnz:
         return facts
-    alone = holdout.perplexity(holdout.unigram_log_likelihood(held_out, words), float(held_out.sum()))
+    total = holdout.unigram_log_likelihood(held_out, np.asarray(corpus.counts.sum(0)).ravel(), 1e-9)
+    alone = holdout.perplexity(total, float(held_out.sum()))
     facts |= {"training_perplexity": model.perplexity(scored, seed=0), "scored_documents": float(len(rows))}
     return facts | {"perplexity_without_topics": alone}
 
