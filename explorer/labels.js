@@ -1,4 +1,10 @@
 // Names on the map: chosen when it is at rest, so that none overlap; while it moves, the chosen ones move along.
+import { clamped, h, inLines, link, s, topOf } from "./dom.js";
+import { isBackground, store, tagFull, tagShort, telling, titleOf, topicHue, topicName } from "./data.js";
+import { documentHref, tagHref, topicHref } from "./address.js";
+import { passed } from "./filter.js";
+import { plainColour } from "./points.js";
+
 const NAME_WIDTH = 280; // at most, as in the style sheet
 const [TITLES_FROM, MOST_TITLES] = [6, 120]; // zoom from which documents have their titles, and how many
 
@@ -43,7 +49,7 @@ function mapLabels() {
 
 // Where a name of a topic, or a line to it, may be: at its place, or at one of its documents nearby.
 const NEARBY = 0.1; // of the width of the map
-function endsOf(docs, x, y) {
+export function endsOf(docs, x, y) {
   const { x: xs, y: ys } = store.map;
   const apart = (d) => Math.hypot(xs[d] - x, ys[d] - y);
   const near = docs.filter((d) => apart(d) < NEARBY).sort((a, b) => apart(a) - apart(b));
@@ -54,15 +60,6 @@ function titleLabel(d) {
   const lines = inLines(clamped(titleOf(d), 60));
   const make = () => link(documentHref(d), { class: "name title", dir: "auto" }, lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])));
   return { ...mapLabel(make, lines, store.map.x[d], store.map.y[d], TITLES_FROM, 12, 400, [[0, 1.3, 1]]), has: (other) => other === d };
-}
-
-// Long names take two lines, very long ones three, of about the same length.
-function inLines(text, n = text.length < 18 ? 1 : text.length < 40 ? 2 : 3) {
-  const spaces = [...text.matchAll(/\s/g)].map((match) => match.index);
-  if (n === 1 || !spaces.length) return [text];
-  const uneven = (at) => Math.abs(text.length - n * at);
-  const at = spaces.reduce((a, b) => (uneven(b) < uneven(a) ? b : a));
-  return [text.slice(0, at), ...inLines(text.slice(at + 1), n - 1)];
 }
 
 // Where a name may be, as steps of half its size from its place, nearest first: above its place, or further away with a line
@@ -85,13 +82,13 @@ function crosses([ax, ay, bx, by], [cx, cy, dx, dy]) {
 
 // Whether a line from a place to another passes through a box.
 /** @param {number[]} box @param {number[]} line */
-function meets([left, top, right, bottom], [ax, ay, bx, by]) {
+export function meets([left, top, right, bottom], [ax, ay, bx, by]) {
   if ((ax < left && bx < left) || (ax > right && bx > right) || (ay < top && by < top) || (ay > bottom && by > bottom)) return false;
   const side = (x, y) => Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax)); // of the line
   return Math.abs(side(left, top) + side(right, top) + side(right, bottom) + side(left, bottom)) < 4;
 }
 
-class MapNames {
+export class MapNames {
   constructor(map) {
     this.map = map;
     this.named = mapLabels();

@@ -1,30 +1,19 @@
 // The map of the front page: documents as points, names of topics and tags, zoom, lasso, brush.
-const SHORTS = (base64) => new Uint16Array(bytesOf(base64).buffer);
+import { badge, numbersOfTags, store, tagShort, titleOf, topicLabel } from "./data.js";
+import { GLOW, Points, extentOf, glowOf, packedColour, plainColour, rgbOf } from "./points.js";
+import { filter, filtered, passed, setFilter } from "./filter.js";
+import { documentHref, keepState, stateOf } from "./address.js";
+import { colourModes, mapLegend } from "./colours.js";
+import { button, fill, h, plural, s } from "./dom.js";
+import { MapNames } from "./labels.js";
+import { DOCUMENT, documentItem } from "./figure.js";
+import { thumbnail } from "./widgets.js";
+
 const LEAST_ZOOM = 0.8;
 const MOST_ZOOM = 60;
 const MOST_RINGS = 2000; // documents that are ringed
 
-async function loadMap() {
-  const found = settings.live ? await asked("data/map") : await unpacked(byId("map-data").textContent);
-  const [x, y] = [SHORTS(found.x), SHORTS(found.y)].map((part) => Float32Array.from(part, (v) => v / 65535));
-  store.map = { ...found, x, y, region: SHORTS(found.region) };
-}
-
-// The hue of a topic on the map; before it is loaded, hues are spread evenly.
-const regionHue = (k) => (store.map ? store.map.colours[k][0] : null);
-
-function extentOf(x, y) {
-  const found = { left: 1, right: 0, top: 1, bottom: 0 };
-  for (let i = 0; i < x.length; i++) {
-    if (x[i] < found.left) found.left = x[i];
-    if (x[i] > found.right) found.right = x[i];
-    if (y[i] < found.top) found.top = y[i];
-    if (y[i] > found.bottom) found.bottom = y[i];
-  }
-  return found;
-}
-
-class DocumentMap {
+export class DocumentMap {
   constructor() {
     const { x, y } = store.map;
     this.points = new Points(x, y);

@@ -1,122 +1,28 @@
-// Figures: rows of data, from which screen, CSV, SVG, PNG, caption and alternative text are made.
-//   title, question   what it shows, and how to read it
-//   rows              all of them, each with `name` and `text`, mostly with `id` and `value`
-//   columns           of the CSV: { name: (row) => value }
-//   mark              draws the first `shown` rows on the screen
-//   axis, form, most  what bars of `value` measure, how its numbers are written, where it ends; no bars without an axis
-//   picture           the drawing itself, if it is not the one on the screen
-const ITEM = { id: (row) => row.id, name: (row) => row.name, value: (row) => row.value, shown: (row) => row.text };
-const COMPARED = { ...ITEM, collection: (row) => row.mean ?? "", lift: (row) => row.lift ?? "" };
-const DOCUMENT = {
-  id: (row) => row.id, title: (row) => row.name, date: (row) => dateOf(row.d), address: (row) => sourceOf(row.d) || "",
-  topic: (row) => mainTopic(row.d) ?? "", topic_name: (row) => (mainTopic(row.d) === undefined ? "" : topicName(mainTopic(row.d))),
-  value: (row) => row.value, shown: (row) => row.text,
-};
+// What a figure is saved as: CSV, SVG, PNG, a card, a citation.
+import { fill, h, percent, plural, s, settings, whole, wrapped } from "./dom.js";
+import { store } from "./data.js";
+import { addressOf, headline, plainHash } from "./address.js";
+import { plainColour } from "./points.js";
+import { filterChips, isFiltered } from "./filter.js";
 
-function figure(own) {
-  const section = h("section", { class: "card" },
-    h("h2", {}, own.title),
-    own.question ? remark(own.question) : null,
-    own.mark(own.rows && own.rows.slice(0, own.shown)),
-  );
-  section.append(shareMenu(section, () => own));
-  return section;
-}
-// A panel with a heading, without data; `note` explains the content in one line.
-const card = (title, note, ...children) => figure({ title, question: note, mark: () => children });
-
-// Rows of figures.
-const topicItem = (k, value, text = percent(value)) => ({
-  id: k, name: topicName(k), value, text, label: [badge(k), h("span", {}, topicLabel(k))], hue: topicHue(k), href: topicHref(k), grey: isBackground(k),
-  title: `${topicName(k)}: ${topicLabel(k, 4)}${isBackground(k) ? " (background topic)" : ""}`,
-});
-const tagItem = (t, value, text) => ({ t, id: store.tags.names[t], name: tagFull(t), value, text, label: tagLabel(t), href: tagHref(t) });
-const wordItem = (w, value, text) => ({ id: store.words.names[w], name: store.words.names[w], value, text, label: bdi(store.words.names[w]), href: wordHref(w) });
-const documentItem = (d, value, text) => ({ d, id: store.documents.ids[d], name: titleOf(d), value, text });
-
-// Frequent figures.
-const barFigure = (own) =>
-  figure({ columns: own.rows.some((row) => row.lift) ? COMPARED : ITEM, ...own, mark: (rows) => bars(rows, { most: own.most, name: own.title }) });
-const listFigure = (own, kind, draw) => figure({ ...own, mark: (rows) => h("ul", { class: kind }, rows.map(draw)) });
-const chipFigure = (own) => figure({ ...own, mark: (rows) => h("p", { class: "chips" }, rows.map(({ t, text }) => tagChip(t, text))) });
-/** @type {(own: any, draw?: (row: any) => Node, step?: number, ...above: any[]) => HTMLElement} */
-const documentFigure = (own, draw = ({ d, text }) => documentRow(d, { figure: text }), step = 8, ...above) =>
-  figure({ columns: DOCUMENT, ...own, mark: (rows) => [above, growing(rows, draw, step)] });
-// A row beside the same number of the whole collection.
-const against = (item, mean, form = percent) => {
-  const lift = item.value / Math.max(mean, 1e-12);
-  return { ...item, mean, lift, text: `${form(item.value)}  ${times(lift)}` };
-};
-// Topics that a profile has more of than the collection, by their part in the divergence; background topics last.
-function topicsMore(profile) {
-  const all = store.topics.share;
-  const weight = all.map((mean, k) => profile[k] * Math.log(Math.max(profile[k] / Math.max(mean, 1e-12), 1e-12)));
-  return telling(topOf(weight, store.K)).map((k) => against(topicItem(k, profile[k]), all[k]));
-}
-function moreFigure(question, rows) {
-  const n = rows.slice(0, 10).filter((row) => row.value >= 0.01 && row.lift > 1 && !row.grey).length;
-  return barFigure({ title: "Topics", question, rows, shown: n || 5, axis: "Share" });
-}
-function topicFigure(question, profile, n, least = 0.01) {
-  const rows = topOf(profile, store.K).map((k) => topicItem(k, profile[k]));
-  return barFigure({ title: "Topics", question, rows, shown: rows.slice(0, n).filter((row) => row.value >= least).length, axis: "Share" });
-}
-function factsFigure(title, question, facts, kind = "facts", folded = []) {
-  const rows = [...facts, ...folded].filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => ({ name, text: String(value) }));
-  const fact = ({ name, text }) => h("div", {}, h("dt", {}, name), h("dd", { dir: "auto" }, text));
-  const columns = { name: ITEM.name, value: ITEM.shown };
-  const list = (some) => h("dl", { class: kind }, some.map(fact));
-  const n = rows.length - folded.length;
-  const rest = folded.length ? h("details", { class: "more-facts" }, h("summary", {}, "All parameters"), list(rows.slice(n))) : null;
-  return figure({ title, question, rows, columns, mark: () => [list(rows.slice(0, n)), rest] });
-}
-// Lists of words side by side: [{ title, name, hue, words, isNew }].
-function wordsFigure(title, question, lists) {
-  const rows = lists.flatMap(({ name, words }) => words.map((w, i) => ({ id: store.words.names[w], name: store.words.names[w], text: name, place: i + 1 })));
-  const columns = { list: ITEM.shown, place: (row) => row.place, word: ITEM.name };
-  const word = (w, isNew) => h("li", { class: isNew ? "fresh" : null }, wordLink(w), isNew ? h("small", {}, "new") : null);
-  const list = ({ title: head, hue, words, isNew }) =>
-    h("div", { class: isNew ? "joint-column" : null, vars: { "--hue": hue } },
-      h("h3", {}, head),
-      h("ol", {}, words.map((w) => word(w, isNew && isNew(w)))),
-    );
-  return figure({ title, question, rows, columns, mark: () => h("div", { class: "columns" }, lists.map(list)) });
+// Even steps from 0 that are easy to read, the last at or above a number.
+export function roundTicks(most, n = 4) {
+  const power = 10 ** Math.floor(Math.log10(most / n));
+  const step = power * [1, 2, 5, 10].find((one) => one * power * n >= most * (1 - 1e-9));
+  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 
-function shareMenu(section, current) {
-  const box = h("div", { class: "sharing" });
-  const menu = h("details", { class: "share" }, h("summary", { "aria-label": `Share: ${current().title}` }, "Share"), box);
-  menu.addEventListener("toggle", () => {
-    if (!menu.open) return;
-    const own = current();
-    const name = fileName(own.title);
-    const kinds = own.rows && own.rows.length
-      ? [
-          button("CSV", () => download(`${name}.csv`, "text/csv", csvOf(own))),
-          button("SVG", () => download(`${name}.svg`, "image/svg+xml", asText(pictureOf(section, own)))),
-          button("PNG", () => downloadImage(`${name}.png`, pictureOf(section, own))),
-          button("Card", () => downloadImage(`${name}-card.png`, cardOf(section, own), 1), { title: "PNG of 1200 x 630" }),
-        ]
-      : [];
-    box.replaceChildren(
-      ...kinds,
-      section.matches("li") ? "" : h("label", {}, "Embed this", h("textarea", { readonly: true, rows: 2 }, embedCode({ card: own.title }))),
-      h("label", {}, "Cite this (BibTeX)", h("textarea", { readonly: true, rows: 3 }, bibtexOf(own.title))),
-    );
-  });
-  return menu;
-}
+export const ITEM = { id: (row) => row.id, name: (row) => row.name, value: (row) => row.value, shown: (row) => row.text };
 
-const headline = () => {
-  const node = /** @type {HTMLElement} */ (document.querySelector("main h1 bdi") || document.querySelector("main h1")); // without the number of a topic
-  return node ? node.innerText.replace(/\s+/g, " ").trim() : store.title;
-};
-const fileName = (title) =>
+export const fileName = (title) =>
   `${headline()} ${title}`.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 80) || "card";
+
 const fitted = () => (store.fitted || "").slice(0, 10);
+
 const sourceText = () =>
   `${store.title} · ${store.model} with ${plural(store.K, "topic")}, ${fitted() ? `fitted ${fitted()}` : "date unknown"} · tagtopics ${settings.version}`;
-function bibtexOf(title) {
+
+export function bibtexOf(title) {
   const plain = (text) => text.replace(/[\\{}]/g, " ").replace(/[&%$#_]/g, "\\$&");
   const fields = {
     title: plain([...new Set([title, headline(), store.title])].join(". ")),
@@ -129,7 +35,7 @@ function bibtexOf(title) {
   return `@misc{${fileName(title)},\n${lines.join(",\n")}\n}`;
 }
 
-function download(name, type, content) {
+export function download(name, type, content) {
   const address = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   h("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
@@ -137,35 +43,31 @@ function download(name, type, content) {
 
 // Spreadsheets run cells that begin like formulas; an apostrophe makes them text.
 const noFormula = (text) => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text);
-const cell = (value) => (typeof value === "number" ? String(value) : `"${noFormula(String(value ?? "")).replaceAll('"', '""')}"`);
+
+export const cell = (value) => (typeof value === "number" ? String(value) : `"${noFormula(String(value ?? "")).replaceAll('"', '""')}"`);
+
 /** @param {{ rows: any[], columns?: any }} own */
-function csvOf({ rows, columns = ITEM }) {
+export function csvOf({ rows, columns = ITEM }) {
   const lines = [Object.keys(columns), ...rows.map((row) => Object.values(columns).map((read) => read(row)))];
   return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
 // ---------------------------------------------------------------------------------------- pictures
 const MOST_DRAWN = 60; // rows of a picture
-const asText = (picture) => new XMLSerializer().serializeToString(picture);
+
+export const asText = (picture) => new XMLSerializer().serializeToString(picture);
+
 const PLAIN_TEXT = { "font-family": "sans-serif", "font-size": 13 };
+
 const textLines = (lines, x, y, step, props) => lines.map((line, i) => s("text", { ...PLAIN_TEXT, ...props, x, y: y + step * i }, line));
-// A text in lines of about n letters.
-function wrapped(text, n) {
-  const lines = [""];
-  for (const word of String(text ?? "").split(/\s+/)) {
-    const longer = `${lines.at(-1)} ${word}`.trim();
-    if (longer.length <= n || !lines.at(-1)) lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines;
-}
 
 function coloursOf(section) {
   const style = getComputedStyle(section.closest(".card, .terrain"));
   return [style.backgroundColor, style.color].map(plainColour);
 }
+
 // The drawing with its title above, and below it how to read it and where it comes from.
-function pictureOf(section, own) {
+export function pictureOf(section, own) {
   const [ground, ink] = coloursOf(section);
   const drawing = own.picture ? own.picture() : drawnOf(section, own, ink);
   const [wide, high] = ["width", "height"].map((side) => Number(drawing.getAttribute(side)));
@@ -188,9 +90,11 @@ function pictureOf(section, own) {
     textLines(wrapped(sourceText(), Math.floor(width / 6)), 16, foot + 6, 14, { "font-size": 11, "fill-opacity": 0.75 }),
   );
 }
+
 // The drawing on a card of 1200 x 630, as other sites show links: with its title, source and date.
 const CARD = { width: 1200, height: 630 };
-function cardOf(section, own) {
+
+export function cardOf(section, own) {
   const [ground, ink] = coloursOf(section);
   const drawing = own.picture ? own.picture() : drawnOf(section, { ...own, shown: Math.min(own.shown ?? 8, 8) }, ink);
   const title = wrapped([store.title, own.title].includes(headline()) ? own.title : `${headline()}: ${own.title}`, 62).slice(0, 3);
@@ -202,15 +106,18 @@ function cardOf(section, own) {
     textLines([sourceText()], 60, 600, 0, { "font-size": 20, "fill-opacity": 0.75 }),
   );
 }
+
 // The charts of the screen, if there are any, or a row for each row.
 function drawnOf(section, own, ink) {
   const charts = [...section.querySelectorAll("svg:not([aria-hidden])")];
   if (charts.length > 1) return multiplesPicture(charts, own.rows);
   return charts.length ? styledCopy(charts[0]) : rowsPicture(own, ink);
 }
+
 // What style sheets may say about a shape or a text; all of them are also attributes of SVG.
 const STYLES =
   "fill fill-opacity stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin stroke-dasharray paint-order opacity visibility font-family font-size font-style font-weight letter-spacing text-anchor dominant-baseline".split(" ");
+
 function styledCopy(drawn) {
   const copy = drawn.cloneNode(true);
   const [from, to] = [drawn, copy].map((root) => [root, ...root.querySelectorAll("*")]);
@@ -223,17 +130,7 @@ function styledCopy(drawn) {
   const { width, height } = drawn.viewBox.baseVal;
   return fill(copy, { width, height }, []);
 }
-// Colours as other programs read them.
-let dot;
-function plainColour(value) {
-  if (!value.startsWith("ok") && !value.startsWith("color")) return value;
-  dot ||= h("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
-  dot.clearRect(0, 0, 1, 1);
-  dot.fillStyle = value;
-  dot.fillRect(0, 0, 1, 1);
-  const [r, g, b, a] = dot.getImageData(0, 0, 1, 1).data;
-  return `rgba(${r},${g},${b},${(a / 255).toFixed(3)})`;
-}
+
 // Names, bars on an axis and their numbers; without an axis, names and texts.
 function rowsPicture({ rows, shown = MOST_DRAWN, axis, form = percent, most }, ink) {
   const drawn = rows.slice(0, Math.min(shown, MOST_DRAWN));
@@ -263,6 +160,7 @@ function rowsPicture({ rows, shown = MOST_DRAWN, axis, form = percent, most }, i
   const [width, height] = [720, y + (axis ? 40 : 4)];
   return s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "data-rows": drawn.length }, scale, parts, name);
 }
+
 // Several small charts, each below its name.
 function multiplesPicture(charts, rows) {
   const { width, height } = charts[0].viewBox.baseVal;
@@ -278,7 +176,8 @@ function multiplesPicture(charts, rows) {
   const size = { width: across * Math.min(charts.length, 3), height: down * Math.ceil(charts.length / 3) };
   return s("svg", { ...size, viewBox: `0 0 ${size.width} ${size.height}` }, parts);
 }
-function downloadImage(name, picture, scale = 2) {
+
+export function downloadImage(name, picture, scale = 2) {
   const [width, height] = ["width", "height"].map((side) => Number(picture.getAttribute(side)));
   const image = new Image();
   image.onload = () => {

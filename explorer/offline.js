@@ -1,6 +1,10 @@
 // Analysis of new texts inside the file: words, topics by fold-in, tags by kernel ridge regression.
+import { byId, plural, settings, topOf, whole } from "./dom.js";
+import { asked, bytesOf, normal, placeOf, store, unpacked } from "./data.js";
+import { Solver } from "./solver.js";
+
 let offlineBench = null;
-function loadBench() {
+export function loadBench() {
   offlineBench ||= unpacked(byId("bench").textContent).then(async (found) => {
     const model = decodedBench(found);
     if (model.tags) await inferTopics(model);
@@ -349,4 +353,52 @@ function relatedTo(model, topics, alike, likely) {
     if (place.has(model.tags.rows[d])) scores[place.get(model.tags.rows[d])] = 1 - missed * (1 - Math.max(similarity, 0));
   });
   return topOf(scores, LANDING).map((d) => ({ row: store.documents.rows[d], score: scores[d] }));
+}
+
+const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
+
+const LANDING = 15; // nearest documents, whose mean is the place of a text on the map
+
+export const hasBench = () =>
+  settings.live ? ["transform", "photograph"].some((kind) => settings.offers.includes(kind)) : settings.bench;
+
+// Why a text is refused, given its numbers of known and unknown words; null if it is not.
+function refusal(known, unknown) {
+  if (!known) return "The model knows none of the words of this text, so it cannot analyse it.";
+  if (known < LEAST_KNOWN * (known + unknown))
+    return `The model knows only ${whole(known)} of ${plural(known + unknown, "word")} of this text, too few to analyse it. Is it in the language of the collection?`;
+  return null;
+}
+
+export async function answersFor(text, tags) {
+  if (!settings.live) return offlineAnswers(text);
+  const names = tags.map((t) => store.tags.names[t]);
+  const documents = [{ text, tags: names }];
+  const optional = (kind, body) =>
+    settings.offers.includes(kind)
+      ? asked(`api/v1/${kind}`, body).catch((error) => ({ failed: error.message }))
+      : { failed: kind === "recommend" ? `${store.model} does not recommend.` : `${store.model} does not explain.` };
+  const [topics, related, explained, recommended] = await Promise.all([
+    asked("api/v1/transform", { documents }),
+    asked("api/v1/related", { documents, top: LANDING }),
+    tags.length ? optional("explain", { documents }) : null,
+    optional("recommend", { documents: [{ text }], top: 30 }),
+  ]);
+  const refused = refusal(topics.documents[0].known_words, topics.documents[0].unknown_words);
+  if (refused) throw new Error(refused);
+  return {
+    topics: topics.documents[0], related: related.documents[0],
+    explained: explained && !explained.failed ? explained.documents[0] : null,
+    recommended: recommended.failed ? recommended : recommended.documents[0],
+  };
+}
+
+export const documentsIn = (related) => related.map(({ row, score }) => ({ d: placeOf("row", store.documents.rows).get(row), score })).filter(({ d }) => d !== undefined);
+
+// Where a text lands: the weighted mean of the places of its nearest documents, and how far from it they are.
+export function landing(near) {
+  const all = near.reduce((sum, { score }) => sum + score, 0);
+  const mean = (value) => near.reduce((sum, { d, score }) => sum + score * value(d), 0) / all;
+  const [x, y] = [mean((d) => store.map.x[d]), mean((d) => store.map.y[d])];
+  return [x, y, Math.sqrt(mean((d) => (store.map.x[d] - x) ** 2 + (store.map.y[d] - y) ** 2))];
 }

@@ -1,5 +1,13 @@
 // A document: its text coloured by credited tag, its topics, related documents.
-function documentPage(d) {
+import { badge, body, bytesOf, dateOf, docTopics, relatedDocuments, sourceOf, store, tagFull, tagLabel, tagShort, titleOf, topicHue, topicLabel } from "./data.js";
+import { missingPage, moreAbout } from "./entity.js";
+import { bdi, button, byId, credited, h, hero, lead, link, percent, plural, remark, s, say, settings, slotHue, topOf, whole } from "./dom.js";
+import { choice, documentRow, freshId, photoOf, tagChip, tagChips } from "./widgets.js";
+import { ribbon } from "./charts.js";
+import { documentFigure, documentItem, topicFigure, track } from "./figure.js";
+import { keepState, stateOf, topicHref } from "./address.js";
+
+export function documentPage(d) {
   if (!(d >= 0 && d < store.documents.ids.length)) return missingPage("No such document");
   const tags = store.documents.tags[d];
   const topics = docTopics(d);
@@ -47,7 +55,7 @@ function withoutBody(box, tags) {
 }
 
 // A photo with the heat map of one of its tags.
-function pictured(box, picture, tags) {
+export function pictured(box, picture, tags) {
   if (!picture.h) {
     box.replaceChildren(
       h("div", { class: "photograph small" }, h("img", { src: `data:image/jpeg;base64,${picture.j}`, alt: "The photograph" })),
@@ -82,7 +90,7 @@ function pictured(box, picture, tags) {
   };
   const options = [["-1", "photograph"], ...tags.map((t, j) => [String(j), `${tagShort(t)} ${percent(share(j))}`])];
   box.replaceChildren(
-    choice("Show", `heat-${++boxes}`, options, "-1", (value) => show(Number(value))),
+    choice("Show", freshId("heat"), options, "-1", (value) => show(Number(value))),
     frame,
     slider,
     legend,
@@ -120,7 +128,7 @@ function piecesOf(found) {
 }
 
 // Fills `box` with a coloured text. `found` is a body, `tags` are the numbers of its tags.
-function coloured(box, found, tags) {
+export function coloured(box, found, tags) {
   const n = tags.length;
   const credit = (i, j) => found.c[i * n + j] / 255;
   const usual = found.c && n ? "tag" : "topic";
@@ -179,7 +187,7 @@ function coloured(box, found, tags) {
   const name = "Tags; press to hide one";
   const toggles = h("div", { class: "toggles", role: "group", "aria-label": name }, tags.map(toggle));
   box.replaceChildren(
-    choice("Colour by", `by-${++boxes}`, modes, state.by, (mode) => {
+    choice("Colour by", freshId("by"), modes, state.by, (mode) => {
       state.by = mode;
       keepState("colour", mode, usual);
       toggles.hidden = mode !== "tag";

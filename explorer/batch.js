@@ -1,4 +1,12 @@
 // Many texts at once: a CSV file in, its rows with topics and tags out.
+import { action, clamped, h, link, percent, remark, topOf, whole } from "./dom.js";
+import { badge, store, tellingTopics, topicName } from "./data.js";
+import { answersFor, documentsIn, landing } from "./offline.js";
+import { cell, download } from "./pictures.js";
+import { placesFigure } from "./places.js";
+import { topicHref } from "./address.js";
+import { growing, tagChip } from "./widgets.js";
+
 const MOST_TEXTS = 5000;
 const TEXT_COLUMN = /^(text|abstract|body|content|description|summary)$/i;
 
@@ -66,7 +74,7 @@ const batchCsv = (found) =>
     ]),
   ].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 
-function batchCard() {
+export function batchCard() {
   const state = h("p", { class: "note", role: "status" });
   const box = h("div", {});
   const run = async (file) => {

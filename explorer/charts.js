@@ -1,38 +1,11 @@
 // Charts: rows of bars, a line over the years. Every value is also given as text.
-
-// The bar of a row on its track, with a line for the mean of the collection.
-const partOf = (value, top) => ({ "--part": `${Math.min(100, (100 * value) / top).toFixed(2)}%` });
-/** @type {(row: any, top: number) => HTMLElement} */
-const track = ({ value, mean, hue, grey }, top) =>
-  h("span", { class: "track", "aria-hidden": "true" },
-    h("span", { class: grey ? "fill grey" : "fill", vars: { "--hue": hue ?? 255, ...partOf(value, top) } }),
-    mean ? h("span", { class: "mean", vars: partOf(mean, top) }) : null,
-  );
-// Even steps from 0 that are easy to read, the last at or above a number.
-function roundTicks(most, n = 4) {
-  const power = 10 ** Math.floor(Math.log10(most / n));
-  const step = power * [1, 2, 5, 10].find((one) => one * power * n >= most * (1 - 1e-9));
-  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(12)));
-}
-// Rows: { label, value, mean, text, hue, href, title }. The widest bar is `most`, or the largest value.
-/** @param {any[]} rows @param {{ most?: number, name?: string }} options */
-function bars(rows, { most, name } = {}) {
-  const top = most || Math.max(...rows.map((row) => Math.max(row.value, row.mean || 0)), 1e-12);
-  const label = ({ href, title, label: text }) =>
-    href ? link(href, { class: "label", title }, text) : h("span", { class: "label", title }, text);
-  return h("ul", { class: "bars", "aria-label": name || null },
-    rows.map((row) =>
-      h("li", {},
-        label(row),
-        track(row, top),
-        h("span", { class: "figure" }, row.text),
-      ),
-    ),
-  );
-}
+import { h, isNarrow, percent, plural, s, topOf, whole } from "./dom.js";
+import { isBackground, store, topicHue, topicName } from "./data.js";
+import { ITEM, roundTicks } from "./pictures.js";
+import { figure } from "./figure.js";
 
 // One bar divided into topics.
-function ribbon(profile) {
+export function ribbon(profile) {
   const parts = topOf(profile, 10).filter((k) => profile[k] >= 0.02);
   const text = (k, gap) => `${topicName(k)}${gap}${percent(profile[k])}`;
   const part = (k) => {
@@ -45,7 +18,7 @@ function ribbon(profile) {
 }
 
 // A line over time, with the band from `low` to `high` around it; rows without a value are left out. `form` writes a value.
-function timeLine(rows, { label, hue, form, width = isNarrow() ? 400 : 640, height = 200, most = 0 }) {
+export function timeLine(rows, { label, hue, form, width = isNarrow() ? 400 : 640, height = 200, most = 0 }) {
   const small = height < 150;
   const [left, right, foot] = small ? [48, 14, 20] : [62, 30, 28];
   const known = rows.map((row, i) => ({ ...row, i })).filter((row) => row.value !== null);
@@ -76,19 +49,19 @@ function timeLine(rows, { label, hue, form, width = isNarrow() ? 400 : 640, heig
 }
 
 // A figure with a line over time. Rows: { name, value, text, low, high }.
-const lineFigure = (own, label, hue, form = percent, width = undefined) => {
+export const lineFigure = (own, label, hue, form = percent, width = undefined) => {
   const band = own.rows.some((row) => row.high) ? { low: (row) => row.low ?? "", high: (row) => row.high ?? "" } : {};
   const columns = { period: ITEM.name, value: ITEM.value, ...band, shown: ITEM.shown };
   return figure({ columns, ...own, mark: (rows) => timeLine(rows, { label, hue, form, width }) });
 };
-const topicLine = (k) =>
+export const topicLine = (k) =>
   lineFigure(
     { title: "Over time", question: `Mean share of the topic in the documents of each period. ${BAND}`, rows: periodRows(store.time, k) },
     `Share of ${topicName(k)}`, topicHue(k),
   );
 
 // Documents with something, such as a tag: their share of each period, with Wilson's interval; known only if all are listed.
-function documentsLine(docs, name, what) {
+export function documentsLine(docs, name, what) {
   const { periods, documents } = store.time || {};
   if (!periods || store.sizes.listed < store.sizes.documents || docs.length < 3) return null;
   const counts = periods.map(() => 0);
@@ -106,3 +79,16 @@ function wilson(found, n) {
   const half = (z / (n + z * z)) * Math.sqrt((found * (n - found)) / n + (z * z) / 4);
   return [Math.max(middle - half, 0), Math.min(middle + half, 1)];
 }
+
+export const BAND = "Band: 95 % interval of the mean.";
+
+// The rows of a topic's line.
+export const periodRows = ({ periods, documents, shares, margins }, k) =>
+  periods.map((name, i) => {
+    const [value, margin] = [documents[i] ? shares[i][k] : null, margins[i] ? margins[i][k] : 0];
+    const text = `${percent(shares[i][k])}${margin ? ` ± ${percent(margin)}` : ""} of ${plural(documents[i], "document")}`;
+    return { name, value, low: Math.max(value - margin, 0), high: value + margin, text };
+  });
+
+export const halvesOf = ({ periods, late }) =>
+  [periods.slice(0, late), periods.slice(late)].map((part) => (part.length > 1 ? `${part[0]}–${part.at(-1)}` : part[0]));

@@ -1,4 +1,23 @@
 // Routing, search, theme, keyboard.
+import { load, loadMap, store, tagFull, tagsAsRead, titleOf, topicName } from "./data.js";
+import { backToPlace, beginVisit, decoded, documentAt, documentHref, groupHref, isDrawn, rename, stateOf, tagAt, tagHref, topicAt, topicHref, wordAt, wordHref } from "./address.js";
+import { hasBench } from "./offline.js";
+import { documentsPage, overviewPage, tagsPage, topicsPage } from "./overview.js";
+import { missingPage, tagPage, topicPage, wordPage } from "./entity.js";
+import { groupsPage } from "./compare.js";
+import { timePage } from "./time.js";
+import { aboutPage } from "./about.js";
+import { networkPage } from "./network.js";
+import { documentPage } from "./document.js";
+import { searchPage } from "./search.js";
+import { auditPage } from "./audit.js";
+import { workbenchPage } from "./workbench.js";
+import { filterQuery, followers, isFiltered, readFilter } from "./filter.js";
+import { bdi, byId, fill, h, keep, kept, link, percent, plural, say, settings } from "./dom.js";
+import { findDocuments, findTags, findTopics, findWords, foldedText, readTexts, similarNames } from "./texts.js";
+import { attachOptions } from "./widgets.js";
+import { embedded, outOfFrame, viewMenu } from "./view.js";
+
 // Four places, each with its pages; the first that there is opens the place. A page without content is not offered.
 /** @type {[string, string[][]][]} */
 const PLACES = [
@@ -7,7 +26,7 @@ const PLACES = [
   ["Read", [["documents", "Documents"]]],
   ["Trust", [["about", "How to read"]]],
 ];
-const BUTTONS = hasBench() ? [["workbench", "Try a text"]] : [];
+const BUTTONS = [...(hasBench() ? [["workbench", "Try a text"]] : []), ...(settings.audit ? [["audit", "Audit"]] : [])];
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "documents" };
 /** @type {(parts: string[]) => string} */
 const ownerOf = ([name, rest]) => (name === "tags" && rest ? "groups" : (OWNERS[name] ?? name));
@@ -32,6 +51,7 @@ const ROUTES = {
   search: (rest) => searchPage(decoded(rest)),
 };
 if (hasBench()) ROUTES.workbench = () => workbenchPage();
+if (settings.audit) ROUTES.audit = () => auditPage();
 
 function at(number, href, page) {
   if (number >= 0) rename(href(number));
@@ -49,14 +69,6 @@ function tagsTogether(rest) {
 function pageOf(parts) {
   const [name, rest] = parts;
   return Object.hasOwn(ROUTES, name) ? ROUTES[name](rest || "") : missingPage("No such page");
-}
-
-function decoded(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 // Pages that answer to the filter: links between them keep it.
@@ -175,6 +187,8 @@ function start() {
       window.addEventListener("hashchange", () => {
         if (!isDrawn()) route();
       });
+      window.addEventListener("renamed", route);
+      followers.add(navigation);
       route();
       document.documentElement.dataset.ready = "yes";
       if (!settings.live && !store.pictures) setTimeout(() => readTexts(false), 3000); // a server would send all texts
@@ -190,3 +204,5 @@ function start() {
       document.documentElement.dataset.ready = "failed";
     });
 }
+
+start();

@@ -1,27 +1,23 @@
 // The workbench: analyse a new text, accept or refuse recommended tags, export the result.
+import { action, bdi, h, hero, keep, keepingFocus, kept, lead, percent, plural, remark, settings, whole } from "./dom.js";
+import { body, numbersOfTags, placeOf, store, topicHue, topicLabel } from "./data.js";
+import { coloured, pictured } from "./document.js";
+import { barFigure, card, documentFigure, documentItem, topicFigure } from "./figure.js";
+import { answersFor, documentsIn, landing, loadBench } from "./offline.js";
+import { chosenTags, tagBox, tagChip } from "./widgets.js";
+import { batchCard } from "./batch.js";
+import { download } from "./pictures.js";
+import { placesFigure } from "./places.js";
+
 const bench = { text: "", tags: [], refused: [], answers: null, undo: [], kept: [], read: false, asked: 0 };
-const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
 const MOST_PROPOSALS = 12;
-const LANDING = 15; // nearest documents, whose mean is the place of a text on the map
 
-const hasBench = () =>
-  settings.live ? ["transform", "photograph"].some((kind) => settings.offers.includes(kind)) : settings.bench;
-
-function workbenchPage() {
+export function workbenchPage() {
   return !settings.live || settings.offers.includes("transform") ? textBench() : photographBench();
-}
-
-// Why a text is refused, given its numbers of known and unknown words; null if it is not.
-function refusal(known, unknown) {
-  if (!known) return "The model knows none of the words of this text, so it cannot analyse it.";
-  if (known < LEAST_KNOWN * (known + unknown))
-    return `The model knows only ${whole(known)} of ${plural(known + unknown, "word")} of this text, too few to analyse it. Is it in the language of the collection?`;
-  return null;
 }
 
 const benchHead = (title, text) => hero("Workbench", title, lead(text));
 const namesOf = (tags) => tags.map((t) => store.tags.names[t]);
-const numbersOfTags = (names) => names.map((name) => store.tags.names.indexOf(name));
 
 // A new photo: its tags, and where in the photo each of them is.
 function photographBench() {
@@ -176,29 +172,6 @@ function doneTexts(forget) {
   ];
 }
 
-async function answersFor(text, tags) {
-  if (!settings.live) return offlineAnswers(text);
-  const names = tags.map((t) => store.tags.names[t]);
-  const documents = [{ text, tags: names }];
-  const optional = (kind, body) =>
-    settings.offers.includes(kind)
-      ? asked(`api/v1/${kind}`, body).catch((error) => ({ failed: error.message }))
-      : { failed: kind === "recommend" ? `${store.model} does not recommend.` : `${store.model} does not explain.` };
-  const [topics, related, explained, recommended] = await Promise.all([
-    asked("api/v1/transform", { documents }),
-    asked("api/v1/related", { documents, top: LANDING }),
-    tags.length ? optional("explain", { documents }) : null,
-    optional("recommend", { documents: [{ text }], top: 30 }),
-  ]);
-  const refused = refusal(topics.documents[0].known_words, topics.documents[0].unknown_words);
-  if (refused) throw new Error(refused);
-  return {
-    topics: topics.documents[0], related: related.documents[0],
-    explained: explained && !explained.failed ? explained.documents[0] : null,
-    recommended: recommended.failed ? recommended : recommended.documents[0],
-  };
-}
-
 function benchResult(again) {
   const { topics, related, explained, recommended } = bench.answers;
   const near = documentsIn(related);
@@ -229,15 +202,6 @@ function benchResult(again) {
         : null,
     ),
   ];
-}
-
-const documentsIn = (related) => related.map(({ row, score }) => ({ d: placeOf("row", store.documents.rows).get(row), score })).filter(({ d }) => d !== undefined);
-// Where a text lands: the weighted mean of the places of its nearest documents, and how far from it they are.
-function landing(near) {
-  const all = near.reduce((sum, { score }) => sum + score, 0);
-  const mean = (value) => near.reduce((sum, { d, score }) => sum + score * value(d), 0) / all;
-  const [x, y] = [mean((d) => store.map.x[d]), mean((d) => store.map.y[d])];
-  return [x, y, Math.sqrt(mean((d) => (store.map.x[d] - x) ** 2 + (store.map.y[d] - y) ** 2))];
 }
 
 // An explanation from the server as a stored body. Its spans are in code points; the page uses UTF-16 units.

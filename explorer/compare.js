@@ -1,5 +1,16 @@
 // What two to six tags mean together: their topics, places, words and documents.
-function groupsPage(tags, unknown = []) {
+import { bdi, clamped, h, hero, inLines, isNarrow, lead, link, percent, plural, remark, rich, s, share, slotHue, topOf } from "./dom.js";
+import { badge, countWith, isBackground, normal, ofListed, store, tagFull, tagLabel, tagProfile, tagShort, tellingTopics, together, topicHue, topicLabel, wordsUnder } from "./data.js";
+import { groupHref, tagHref, topicHref } from "./address.js";
+import { nearTags } from "./texts.js";
+import { chosenTags, tagBox, tagChip } from "./widgets.js";
+import { groupCards } from "./overview.js";
+import { tagDocuments } from "./entity.js";
+import { figure, topicItem, wordsFigure } from "./figure.js";
+import { ITEM, roundTicks } from "./pictures.js";
+import { placesFigure } from "./places.js";
+
+export function groupsPage(tags, unknown = []) {
   tags = [...new Set(tags)].filter((t) => t >= 0 && t < store.tags.names.length).slice(0, 6);
   if (!store.tags.names.length) return [h("h1", {}, "Tag groups"), h("p", {}, "This model has no tags.")];
   const go = (next) => {

@@ -1,4 +1,11 @@
 // The tag network: the most frequent tags, joined if they are often on the same documents.
+import { clamped, h, hero, isNarrow, lead, plural, s, topOf, whole } from "./dom.js";
+import { ofListed, store, tagFull, tagProfile, tagShort, tellingTopics, topicHue } from "./data.js";
+import { stateOf, tagHref } from "./address.js";
+import { card, figure } from "./figure.js";
+import { growing, kindLinks, tagChip } from "./widgets.js";
+import { jointLink } from "./entity.js";
+
 const NETWORK_TAGS = 60;
 const NETWORK_TAGS_NARROW = 26; // on a phone
 const NETWORK_EDGES = 3; // strongest ones of each tag
@@ -18,8 +25,6 @@ function sharedDocuments(tags) {
   store.counted.forEach(add);
   return counts;
 }
-
-const isNarrow = () => window.innerWidth < 700;
 
 // Edges by cosine, documents with both / sqrt(documents with one * documents with the other).
 function tagNetwork(kind) {
@@ -120,7 +125,6 @@ function networkFigure(network) {
   );
   return withoutCollisions(chart, tags.map((t) => store.tags.documents[t]));
 }
-const clamped = (text, n) => (text.length > n ? `${text.slice(0, n - 1)}…` : text);
 
 // Names stand below, above or beside their tag, where they cover no other; those that do not fit anywhere are
 // shown on hover and focus only. More frequent tags come first.
@@ -155,7 +159,7 @@ function withoutCollisions(chart, weight) {
   return chart;
 }
 
-function networkPage() {
+export function networkPage() {
   const asked = stateOf().get("kind");
   const kind = asked !== null && store.kinds.has(asked) ? asked : null;
   const network = tagNetwork(kind);

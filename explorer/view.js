@@ -1,14 +1,7 @@
 // Share the view as it stands: its address, and code to embed it.
-const FLAGS = ["embed", "card"];
-
-const plainHash = (hash = location.hash) => hashWith(hash, Object.fromEntries(FLAGS.map((name) => [name, null])));
-// The address of a place; of a file on disk its name only, not the folders of its owner.
-const addressOf = (hash) => (location.protocol === "file:" ? location.pathname.split("/").pop() : location.href.split("#")[0]) + hash;
-const embedCode = (change = {}) => {
-  const source = addressOf(hashWith(plainHash(), { embed: 1, ...change }));
-  const quoted = (text) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
-  return `<iframe src="${quoted(source)}" title="${quoted(headline())}" width="100%" height="520" loading="lazy"></iframe>`;
-};
+import { byId, h, link, remark, say, settings } from "./dom.js";
+import { store } from "./data.js";
+import { embedCode, headline, plainHash, stateOf } from "./address.js";
 
 async function copyText(text, field) {
   field.focus();
@@ -32,7 +25,7 @@ function copyField(id, name, text) {
 }
 
 // The menu in the bar. It is drawn each time that it opens, for the view of that moment.
-function viewMenu() {
+export function viewMenu() {
   const menu = byId("view");
   const box = byId("view-box");
   menu.addEventListener("toggle", () => {
@@ -54,7 +47,7 @@ function viewMenu() {
 }
 
 // Embedded views have no bar and no footer; `card` leaves one card. Links open the explorer in a tab of its own.
-function embedded(main) {
+export function embedded(main) {
   const state = stateOf();
   const on = state.has("embed");
   document.documentElement.classList.toggle("embedded", on);
@@ -72,7 +65,7 @@ const titleOfCard = (section) => {
   const title = section.querySelector("h2");
   return title ? title.textContent : section.getAttribute("aria-label") || "";
 };
-function outOfFrame(event) {
+export function outOfFrame(event) {
   const target = event.target.closest && event.target.closest("a[href^='#']");
   if (!target || !document.documentElement.classList.contains("embedded")) return;
   target.setAttribute("target", "_blank");
