@@ -1,8 +1,8 @@
 // How to read the pages: the data, the model, how far to trust it, what the words mean.
 import { h, hero, lead, percent, plural, settings, topOf, whole } from "./dom.js";
 import { ofListed, store } from "./data.js";
-import { barFigure, card, factsFigure, topicItem } from "./figure.js";
 import { TOPIC_FROM } from "./filter.js";
+import { barFigure, card, factsFigure, topicItem } from "./figure.js";
 
 const GLOSSARY = [
   ["Topic", "A set of words that tend to occur in the same documents. The model finds topics; nobody defines them. A name is made from a topic's most telling words and tags."],

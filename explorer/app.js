@@ -1,22 +1,27 @@
+/*! With parts of d3 (array, contour, dispatch, dsv, force, path, polygon, quadtree, shape, timer). ISC License, copyright 2010-2023 Mike Bostock.
+Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted, provided that the above
+copyright notice and this permission notice appear in all copies. THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH REGARD
+TO THIS SOFTWARE INCLUDING ALL IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY SPECIAL, DIRECT,
+INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN ACTION OF CONTRACT, NEGLIGENCE
+OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE. */
 // Routing, search, theme, keyboard.
+import { bdi, byId, fill, h, keep, kept, link, percent, plural, remark, say, settings } from "./dom.js";
 import { load, loadMap, store, tagFull, tagsAsRead, titleOf, topicName } from "./data.js";
-import { backToPlace, beginVisit, decoded, documentAt, documentHref, groupHref, isDrawn, rename, stateOf, tagAt, tagHref, topicAt, topicHref, wordAt, wordHref } from "./address.js";
+import { backToPlace, beginVisit, decoded, documentAt, documentHref, embedCode, groupHref, headline, isDrawn, plainHash, rename, stateOf, tagAt, tagHref, topicAt, topicHref, wordAt, wordHref } from "./address.js";
+import { findDocuments, findTags, findTopics, findWords, foldedText, readTexts, similarNames } from "./texts.js";
+import { attachOptions } from "./widgets.js";
+import { filterQuery, followers, isFiltered, readFilter } from "./filter.js";
+import { aboutPage } from "./about.js";
 import { hasBench } from "./offline.js";
+import { auditPage } from "./audit.js";
 import { documentsPage, overviewPage, tagsPage, topicsPage } from "./overview.js";
 import { missingPage, tagPage, topicPage, wordPage } from "./entity.js";
 import { groupsPage } from "./compare.js";
 import { timePage } from "./time.js";
-import { aboutPage } from "./about.js";
 import { networkPage } from "./network.js";
 import { documentPage } from "./document.js";
 import { searchPage } from "./search.js";
-import { auditPage } from "./audit.js";
 import { workbenchPage } from "./workbench.js";
-import { filterQuery, followers, isFiltered, readFilter } from "./filter.js";
-import { bdi, byId, fill, h, keep, kept, link, percent, plural, say, settings } from "./dom.js";
-import { findDocuments, findTags, findTopics, findWords, foldedText, readTexts, similarNames } from "./texts.js";
-import { attachOptions } from "./widgets.js";
-import { embedded, outOfFrame, viewMenu } from "./view.js";
 
 // Four places, each with its pages; the first that there is opens the place. A page without content is not offered.
 /** @type {[string, string[][]][]} */
@@ -116,9 +121,7 @@ function route() {
 }
 
 function searching() {
-  const row = (group, name, note, path) => ({
-    group, draw: () => [bdi(name), h("small", {}, note)], choose: () => (location.hash = path),
-  });
+  const row = (group, name, note, path) => ({ group, draw: () => [bdi(name), h("small", {}, note)], choose: () => (location.hash = path) });
   const searchHref = (text) => `#/search/${encodeURIComponent(text)}`;
   const options = (text) => {
     if (!text) return [];
@@ -206,3 +209,69 @@ function start() {
 }
 
 start();
+
+// Share the view as it stands: its address, and code to embed it.
+async function copyText(text, field) {
+  field.focus();
+  field.select();
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    document.execCommand("copy"); // where a page may not use the clipboard itself
+  }
+  say("Copied");
+}
+
+function copyField(id, name, text) {
+  const field = h("input", { id, type: "text", readonly: true, value: text });
+  const button = h("button", { type: "button", on: { click: () => copyText(field.value, field).then(() => done()) } }, "Copy");
+  const done = () => {
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  };
+  return h("div", { class: "copied" }, h("label", { for: id }, name), field, button);
+}
+
+// The menu in the bar. It is drawn each time that it opens, for the view of that moment.
+function viewMenu() {
+  const menu = byId("view");
+  const box = byId("view-box");
+  menu.addEventListener("toggle", () => {
+    if (!menu.open) return;
+    box.replaceChildren(
+      copyField("view-address", "Address of this view", location.href.split("#")[0] + plainHash()),
+      settings.live ? "" : remark("It opens this view of the same file: send the file along, or put it on a web server."),
+      copyField("view-embed", "Code to embed it", embedCode()),
+    );
+  });
+  document.addEventListener("click", (event) => {
+    if (menu.open && !menu.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    byId("view-button").focus();
+  });
+}
+
+// Embedded views have no bar and no footer; `card` leaves one card. Links open the explorer in a tab of its own.
+function embedded(main) {
+  const state = stateOf();
+  const on = state.has("embed");
+  document.documentElement.classList.toggle("embedded", on);
+  if (!on) return;
+  const wanted = state.get("card");
+  const cards = wanted ? [...main.querySelectorAll(".card, .terrain")].filter((one) => titleOfCard(one) === wanted) : [];
+  if (cards.length) main.replaceChildren(h("h1", { class: "hidden" }, headline()), cards[0]);
+  main.append(h("p", { class: "origin" }, link(plainHash(), { target: "_blank", rel: "noopener" }, `${store.title}: open in the explorer`), ));
+}
+const titleOfCard = (section) => {
+  const title = section.querySelector("h2");
+  return title ? title.textContent : section.getAttribute("aria-label") || "";
+};
+function outOfFrame(event) {
+  const target = event.target.closest && event.target.closest("a[href^='#']");
+  if (!target || !document.documentElement.classList.contains("embedded")) return;
+  target.setAttribute("target", "_blank");
+  target.setAttribute("rel", "noopener");
+}

@@ -95,9 +95,7 @@ function auditControls(kinds, redraw) {
 }
 
 const listedFindings = () =>
-  [...audit.findings.keys()].filter(
-    (i) => audit.findings[i].kind === audit.kind && !(audit.open && audit.answers.has(i)),
-  );
+  [...audit.findings.keys()].filter((i) => audit.findings[i].kind === audit.kind && !(audit.open && audit.answers.has(i)));
 
 function countAnswers(counts) {
   const answers = [...audit.answers.values()];

@@ -1,11 +1,11 @@
 // What the colours of the map show: a table of modes, and their legends.
-import { orderedColour, packedColour, plainColour, rgbOf } from "./points.js";
-import { yearOf, yearSpan } from "./filter.js";
 import { clamped, h, keepingFocus, plural, s, settings, topOf } from "./dom.js";
 import { isBackground, store, tagBare, tagShort } from "./data.js";
-import { audit, loadAudit } from "./audit.js";
 import { keepState, pushHash } from "./address.js";
+import { orderedColour, packedColour, plainColour, rgbOf } from "./points.js";
 import { choice, chosenTags, tagBox } from "./widgets.js";
+import { yearOf, yearSpan } from "./filter.js";
+import { audit, loadAudit } from "./audit.js";
 
 // Ten colours, lightness, chroma and hue, that also people who confuse red and green tell apart.
 export const TEN = [

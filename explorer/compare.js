@@ -4,11 +4,10 @@ import { badge, countWith, isBackground, normal, ofListed, store, tagFull, tagLa
 import { groupHref, tagHref, topicHref } from "./address.js";
 import { nearTags } from "./texts.js";
 import { chosenTags, tagBox, tagChip } from "./widgets.js";
+import { ITEM, axisOf } from "./pictures.js";
+import { figure, placesFigure, topicItem, wordsFigure } from "./figure.js";
 import { groupCards } from "./overview.js";
 import { tagDocuments } from "./entity.js";
-import { figure, topicItem, wordsFigure } from "./figure.js";
-import { ITEM, roundTicks } from "./pictures.js";
-import { placesFigure } from "./places.js";
 
 export function groupsPage(tags, unknown = []) {
   tags = [...new Set(tags)].filter((t) => t >= 0 && t < store.tags.names.length).slice(0, 6);
@@ -89,8 +88,7 @@ function groupTopics(tags, joint, alone) {
 function slopes(tags, rows) {
   const [width, left, right, top] = [isNarrow() ? 340 : 560, 46, isNarrow() ? 150 : 250, 38 + 20 * tags.length];
   const foot = top + Math.max(34 * rows.length, 180);
-  const ticks = roundTicks(Math.max(...rows.flatMap(({ value, parts }) => [value, ...parts]), 0.01));
-  const py = (value) => foot - ((foot - top) * value) / ticks.at(-1);
+  const { scale: py, ticks } = axisOf(Math.max(...rows.flatMap(({ value, parts }) => [value, ...parts]), 0.01), [foot, top]);
   const ends = rows.map(({ value }) => py(value)); // names are at least 30 pixels apart, as near to their lines as they can be
   for (let i = 1; i < ends.length; i++) ends[i] = Math.max(ends[i], ends[i - 1] + 30);
   for (let i = ends.length - 1, most = foot; i >= 0; i--, most -= 30) ends[i] = Math.min(ends[i], most);

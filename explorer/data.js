@@ -227,15 +227,8 @@ export function relatedDocuments(d, n) {
   for (let e = 0; e < scores.length; e++) scores[e] = e === d ? -1 : overlap(store.docRoots, d, store.docRoots, e);
   const best = topOf(scores, n).filter((e) => scores[e] > 0);
   return best.map((e) => {
-    const parts = Float64Array.from(
-      { length: store.K },
-      (_, k) => store.docRoots[d * store.K + k] * store.docRoots[e * store.K + k],
-    );
-    return {
-      doc: e, score: scores[e],
-      topics: tellingTopics(parts, 2).filter((k) => parts[k] > 0.08),
-      tags: store.documents.tags[e].filter((t) => mine.has(t)),
-    };
+    const parts = Float64Array.from({ length: store.K }, (_, k) => store.docRoots[d * store.K + k] * store.docRoots[e * store.K + k]);
+    return { doc: e, score: scores[e], topics: tellingTopics(parts, 2).filter((k) => parts[k] > 0.08), tags: store.documents.tags[e].filter((t) => mine.has(t)) };
   });
 }
 

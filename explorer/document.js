@@ -1,11 +1,10 @@
 // A document: its text coloured by credited tag, its topics, related documents.
-import { badge, body, bytesOf, dateOf, docTopics, relatedDocuments, sourceOf, store, tagFull, tagLabel, tagShort, titleOf, topicHue, topicLabel } from "./data.js";
-import { missingPage, moreAbout } from "./entity.js";
 import { bdi, button, byId, credited, h, hero, lead, link, percent, plural, remark, s, say, settings, slotHue, topOf, whole } from "./dom.js";
-import { choice, documentRow, freshId, photoOf, tagChip, tagChips } from "./widgets.js";
-import { ribbon } from "./charts.js";
-import { documentFigure, documentItem, topicFigure, track } from "./figure.js";
+import { badge, body, bytesOf, dateOf, docTopics, relatedDocuments, sourceOf, store, tagFull, tagLabel, tagShort, titleOf, topicHue, topicLabel } from "./data.js";
 import { keepState, stateOf, topicHref } from "./address.js";
+import { choice, documentRow, freshId, photoOf, tagChip, tagChips } from "./widgets.js";
+import { documentFigure, documentItem, ribbon, topicFigure, track } from "./figure.js";
+import { missingPage, moreAbout } from "./entity.js";
 
 export function documentPage(d) {
   if (!(d >= 0 && d < store.documents.ids.length)) return missingPage("No such document");
@@ -133,10 +132,7 @@ export function coloured(box, found, tags) {
   const credit = (i, j) => found.c[i * n + j] / 255;
   const usual = found.c && n ? "tag" : "topic";
   const asked = stateOf().get("colour");
-  const state = {
-    by: asked === "topic" || asked === "none" ? asked : usual,
-    on: tags.map(() => true),
-  };
+  const state = { by: asked === "topic" || asked === "none" ? asked : usual, on: tags.map(() => true) };
   const isText = found.t !== undefined && found.s.length > 0;
   const text = h("div", {
     class: isText ? "text" : "text bag", role: "group", tabindex: "0", dir: "auto",

@@ -39,13 +39,15 @@ export function kept(key) {
 export function keep(key, value) {
   try {
     localStorage.setItem(key, JSON.stringify(value));
-  } catch {
-    /* a browser may forbid it, or have no room */
-  }
+  } catch { /* a browser may forbid it, or have no room */ }
 }
 
 // A template whose values may be elements: its pieces, as children of an element.
 export const rich = (parts, ...values) => parts.flatMap((part, i) => [part, values[i] ?? ""]);
+
+// From an interval of values to one of places.
+/** @type {(values: number[], places: number[]) => (value: number) => number} */
+export const linear = ([a, b], [c, d]) => (value) => c + ((d - c) * (value - a)) / (b - a || 1);
 
 // Number formats.
 export const whole = (n) => Math.round(n).toLocaleString("en");

@@ -1,14 +1,12 @@
 // One page for a topic, a tag or a word: a sentence, its place on the map, what it has more of than the collection,
 import { bdi, button, h, keep, lead, link, percent, plural, remark, say, share, tokens, topOf, whole } from "./dom.js";
 import { badge, countWith, isBackground, namesKey, ofListed, overlap, ownNames, sharesOf, store, tagBare, tagFull, tagInThesaurus, tagKind, tagProfile, tagShort, tagsWith, together, topicHue, topicLabel, topicName, wordsOf } from "./data.js";
-import { TOPIC_FROM } from "./filter.js";
 import { decoded, groupHref, topicHref } from "./address.js";
-import { placesFigure } from "./places.js";
-import { documentsLine, topicLine } from "./charts.js";
-import { HAIRLINE, against, barFigure, card, documentFigure, documentItem, listFigure, moreFigure, tagItem, topicItem, topicsMore, wordItem } from "./figure.js";
 import { documentsWith, nearTags } from "./texts.js";
 import { documentRow, tagChip, tagChips } from "./widgets.js";
+import { TOPIC_FROM } from "./filter.js";
 import { download } from "./pictures.js";
+import { HAIRLINE, against, barFigure, card, documentFigure, documentItem, documentsLine, listFigure, moreFigure, placesFigure, tagItem, topicItem, topicLine, topicsMore, wordItem } from "./figure.js";
 
 // when, with whom, its documents.
 function entityPage({ eyebrow, title, sentence, above = null, below = [], hue = 255, more, map, time, others = [], documents }) {
@@ -150,17 +148,11 @@ function usedWith(t) {
 }
 
 export function tagDocuments(tags, step = 8) {
-  const joint = together(tags);
+  const joint = together(tags).map(Math.sqrt);
   const docs = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t)));
   if (!docs.length)
     return store.documents.tags.some((row) => row.length) ? card("Documents", "No document has all of them.") : null;
-  const fit = new Map(
-    docs.map((d) => {
-      let sum = 0;
-      for (let k = 0; k < store.K; k++) sum += store.docRoots[d * store.K + k] * Math.sqrt(joint[k]);
-      return [d, sum];
-    }),
-  );
+  const fit = new Map(docs.map((d) => [d, overlap(store.docRoots, d, joint, 0)]));
   docs.sort((a, b) => fit.get(b) - fit.get(a) || a - b);
   const others = (d) => store.documents.tags[d].filter((u) => !tags.includes(u)).slice(0, 8);
   const title = tags.length > 1 ? `${plural(countWith(tags), "document")} with all of them${ofListed()}` : "Documents";
@@ -233,11 +225,7 @@ function setName(k, name) {
 }
 
 const namesFile = () =>
-  JSON.stringify(
-    { format: "tagtopics topic names", topics: Object.fromEntries(store.topics.names.map((_, k) => [k, topicName(k)])) },
-    null,
-    1,
-  );
+  JSON.stringify({ format: "tagtopics topic names", topics: Object.fromEntries(store.topics.names.map((_, k) => [k, topicName(k)])) }, null, 1);
 
 function nameEditor(k) {
   const input = h("input", { id: "own-name", type: "text", maxlength: 80, value: topicName(k), dir: "auto" });

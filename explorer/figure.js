@@ -5,11 +5,14 @@
 //   mark              draws the first `shown` rows on the screen
 //   axis, form, most  what bars of `value` measure, how its numbers are written, where it ends; no bars without an axis
 //   picture           the drawing itself, if it is not the one on the screen
-import { ITEM, asText, bibtexOf, cardOf, csvOf, download, downloadImage, fileName, pictureOf } from "./pictures.js";
-import { bdi, button, h, link, percent, remark, times, topOf } from "./dom.js";
+import { area, line } from "d3-shape";
+import { contourDensity } from "d3-contour";
+import { bdi, button, clamped, h, isNarrow, linear, link, percent, plural, remark, s, times, topOf, whole } from "./dom.js";
 import { badge, dateOf, isBackground, mainTopic, sourceOf, store, tagFull, tagLabel, telling, titleOf, topicHue, topicLabel, topicName } from "./data.js";
 import { embedCode, tagHref, topicHref, wordHref } from "./address.js";
+import { GLOW, extentOf, glowOf, packedColour } from "./points.js";
 import { documentRow, growing, tagChip, wordLink } from "./widgets.js";
+import { ITEM, asText, axisOf, bibtexOf, cardOf, csvOf, download, downloadImage, fileName, pictureOf } from "./pictures.js";
 
 const COMPARED = { ...ITEM, collection: (row) => row.mean ?? "", lift: (row) => row.lift ?? "" };
 export const DOCUMENT = {
@@ -140,3 +143,140 @@ function bars(rows, { most, name } = {}) {
 }
 
 export const HAIRLINE = "The thin line on each bar is the whole collection; × is how many times that.";
+
+// Charts: rows of bars, a line over the years. Every value is also given as text.
+// One bar divided into topics.
+export function ribbon(profile) {
+  const parts = topOf(profile, 10).filter((k) => profile[k] >= 0.02);
+  const text = (k, gap) => `${topicName(k)}${gap}${percent(profile[k])}`;
+  const part = (k) => {
+    const vars = { "--hue": topicHue(k), "--part": profile[k] };
+    const shown = profile[k] > 0.07 ? String(k) : "";
+    return h("span", { class: isBackground(k) ? "grey" : null, title: text(k, ": "), vars }, shown);
+  };
+  const name = parts.map((k) => text(k, " ")).join(", ");
+  return h("div", { class: "ribbon", role: "img", "aria-label": name }, parts.map(part));
+}
+
+// A line over time, with the band from `low` to `high` around it; rows without a value are left out. `form` writes a value.
+export function timeLine(rows, { label, hue, form, width = isNarrow() ? 400 : 640, height = 200, most = 0 }) {
+  const small = height < 150;
+  const [left, right, foot] = small ? [48, 14, 20] : [62, 30, 28];
+  const known = rows.map((row, i) => ({ ...row, i })).filter((row) => row.value !== null);
+  const { scale: py, ticks } = axisOf(Math.max(most, ...known.map((row) => row.high ?? row.value)) || 1, [height - foot, 12], small ? 2 : 4);
+  const px = linear([0, Math.max(rows.length - 1, 1)], [left, width - right]);
+  const sure = known.filter((row) => row.high > row.low);
+  const band = sure.length > 1;
+  const under = area((row) => px(row.i), (row) => py(band ? row.low : 0), (row) => py(band ? row.high : row.value)).digits(1);
+  const every = Math.ceil(rows.length / (small ? 3 : isNarrow() ? 5 : 9));
+  const isNamed = (i) => (small ? i === 0 || i === rows.length - 1 : (rows.length - 1 - i) % every === 0);
+  const name = `${label}: ${known.map((row) => `${row.name} ${form(row.value)}`).join(", ")}`;
+  const chart = s("svg", { class: "line", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": name },
+    ticks.map((tick) => [
+      s("path", { class: "rule", d: `M${left} ${py(tick)}H${width - right}` }),
+      s("text", { class: "tick", x: left - 8, y: py(tick), dy: ".35em", "text-anchor": "end" }, form(tick)),
+    ]),
+    s("path", { class: band ? "band" : "area", d: under(band ? sure : known) }),
+    s("path", { class: "stroke", d: line((row) => px(row.i), (row) => py(row.value)).digits(1)(known) }),
+    small ? null : known.map((row) => s("circle", { cx: px(row.i), cy: py(row.value), r: 3.5, "data-value": row.value }, s("title", {}, `${row.name}: ${row.text}`))),
+    rows.map((row, i) => (isNamed(i) ? s("text", { class: "tick", x: px(i), y: height - 6, "text-anchor": small && i ? "end" : small ? "start" : "middle" }, row.name) : null)),
+  );
+  chart.style.setProperty("--hue", hue);
+  return chart;
+}
+
+// A figure with a line over time. Rows: { name, value, text, low, high }.
+export const lineFigure = (own, label, hue, form = percent, width = undefined) => {
+  const band = own.rows.some((row) => row.high) ? { low: (row) => row.low ?? "", high: (row) => row.high ?? "" } : {};
+  const columns = { period: ITEM.name, value: ITEM.value, ...band, shown: ITEM.shown };
+  return figure({ columns, ...own, mark: (rows) => timeLine(rows, { label, hue, form, width }) });
+};
+export const topicLine = (k) =>
+  lineFigure(
+    { title: "Over time", question: `Mean share of the topic in the documents of each period. ${BAND}`, rows: periodRows(store.time, k) },
+    `Share of ${topicName(k)}`, topicHue(k),
+  );
+
+// Documents with something, such as a tag: their share of each period, with Wilson's interval; known only if all are listed.
+export function documentsLine(docs, name, what) {
+  const { periods, documents } = store.time || {};
+  if (!periods || store.sizes.listed < store.sizes.documents || docs.length < 3) return null;
+  const counts = periods.map(() => 0);
+  for (const d of docs) if (store.documents.period[d] >= 0) counts[store.documents.period[d]]++;
+  if (counts.filter(Boolean).length < 2) return null;
+  const rows = periods.map((period, i) => {
+    const [low, high] = wilson(counts[i], documents[i]);
+    return { name: period, value: counts[i] / documents[i], low, high, text: `${whole(counts[i])} of ${plural(documents[i], "document")}` };
+  });
+  return lineFigure({ title: "Over time", question: `Share of the documents of each period that ${what}. Band: 95 % interval.`, rows }, `Documents with ${name}`, 255);
+}
+function wilson(found, n) {
+  const z = 1.96;
+  const middle = (found + (z * z) / 2) / (n + z * z);
+  const half = (z / (n + z * z)) * Math.sqrt((found * (n - found)) / n + (z * z) / 4);
+  return [Math.max(middle - half, 0), Math.min(middle + half, 1)];
+}
+
+export const BAND = "Band: 95 % interval of the mean.";
+
+// The rows of a topic's line.
+export const periodRows = ({ periods, documents, shares, margins }, k) =>
+  periods.map((name, i) => {
+    const [value, margin] = [documents[i] ? shares[i][k] : null, margins[i] ? margins[i][k] : 0];
+    const text = `${percent(shares[i][k])}${margin ? ` ± ${percent(margin)}` : ""} of ${plural(documents[i], "document")}`;
+    return { name, value, low: Math.max(value - margin, 0), high: value + margin, text };
+  });
+
+export const halvesOf = ({ periods, late }) =>
+  [periods.slice(0, late), periods.slice(late)].map((part) => (part.length > 1 ? `${part[0]}–${part.at(-1)}` : part[0]));
+
+// Where documents are on the map: small maps with layers.
+const [WIDTH, EDGE] = [312, 30]; // of a drawing; outlines may leave it
+// Lines around places that are dense, from a quarter of the highest density on.
+/** @type {(places: number[][], height: number) => string} */
+export function outlineOf(places, height) {
+  const density = contourDensity().x(([x]) => x + EDGE).y(([, y]) => y + EDGE).size([WIDTH + 2 * EDGE, height + 2 * EDGE]).bandwidth(8).contours(places);
+  const outline = line((place) => place[0] - EDGE, (place) => place[1] - EDGE).digits(1);
+  return density(density.max / 4).coordinates.flatMap((polygon) => polygon.map((ring) => `${outline(ring)}Z`)).join("");
+}
+
+// Where documents are on the map, above a grey glow of all: layers { name, docs, hue } from back to front, dark without a hue.
+// The kind of a layer may be `outline`, instead of its documents, or `filled`, around them. Some topics have their names.
+// Layers may have `places` instead of documents, and how far they `spread`. A click shows them on the front page, by the filter `query`.
+export function placesFigure(question, layers, query, named = []) {
+  const { x, y } = store.map;
+  const { left, right, top, bottom } = extentOf(x, y);
+  const [wide, high] = [right - left, bottom - top].map((side) => Math.max(side, 0.05));
+  const [scale, foot] = [(WIDTH - 12) / wide, Math.ceil(12 + ((WIDTH - 12) * high) / wide)];
+  store.greyGlow ||= glowOf({ x, y, n: x.length }, packedColour(0.6, 0.01, 265));
+  const [px, py] = [linear([left, left + wide], [6, WIDTH - 6]), linear([top, top + high], [6, foot - 6])];
+  const placesIn = ({ docs, places }) => (places || docs.map((d) => [x[d], y[d]])).map(([a, b]) => [px(a), py(b)]);
+  const dots = (layer) => placesIn(layer).map(([a, b]) => `M${a.toFixed(1)} ${b.toFixed(1)}h0`).join("");
+  const rows = layers.flatMap(({ name, docs }) => docs.map((d) => documentItem(d, undefined, name)));
+  const size = (layer) => Math.min(Math.max(40 / Math.sqrt(placesIn(layer).length + 1), 2.5), layer.places ? 12 : 7);
+  const keys = layers.length > 1 ? layers : [];
+  const own = ({ hue }) => ({ class: hue === undefined ? "ink" : null, vars: { "--hue": hue ?? 0 } });
+  const key = (layer, i) => [
+    s("path", { ...own(layer), "stroke-width": 9, d: `M12 ${foot + 8 + 20 * i}h0` }),
+    s("text", { x: 24, y: foot + 12 + 20 * i }, `${clamped(layer.name, 30)}: ${whole(placesIn(layer).length)}`),
+  ];
+  const draw = () =>
+    s("svg", { class: "places", viewBox: `0 0 ${WIDTH} ${foot + 20 * keys.length}`, role: "img", "aria-label": "Where they are on the map of documents" },
+      s("image", { href: store.greyGlow, x: px(-GLOW.pad), y: py(-GLOW.pad), width: scale * (1 + 2 * GLOW.pad), height: scale * (1 + 2 * GLOW.pad) }),
+      layers.map((layer) => [
+        layer.kind && layer.docs.length > 2 ? s("path", { ...own(layer), class: `${own(layer).class || ""} ${layer.kind}`, d: outlineOf(placesIn(layer), foot) }) : null,
+        layer.kind === "outline" ? null : s("path", { ...own(layer), "stroke-width": size(layer), d: dots(layer) }),
+        layer.spread ? s("circle", { class: "halo", cx: px(layer.places[0][0]), cy: py(layer.places[0][1]), r: scale * layer.spread }) : null,
+      ]),
+      named.map((k) => {
+        const [text, half] = [clamped(topicName(k), 26), 4 * Math.min(topicName(k).length, 26)];
+        return s("text", { class: "named", x: Math.min(Math.max(px(store.map.topics.x[k]), half), WIDTH - half), y: Math.max(py(store.map.topics.y[k]), 14), "text-anchor": "middle" }, text);
+      }),
+      keys.map(key),
+    );
+  const { value, shown, ...columns } = DOCUMENT;
+  return figure({
+    title: "On the map", question, rows, columns: { ...columns, x: (row) => x[row.d], y: (row) => y[row.d], layer: shown },
+    mark: () => [draw(), h("p", {}, query ? link(`#/?${new URLSearchParams(query)}`, {}, "Show them on the map →") : null)],
+  });
+}

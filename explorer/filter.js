@@ -1,8 +1,9 @@
 // One filter for the map, the charts and the lists: tags x topics x years x words x an area of the map.
-import { searchedTexts } from "./texts.js";
+import { polygonContains } from "d3-polygon";
 import { bdi, button, field, fill, h, isNarrow, keepingFocus, percent, plural, s, topOf, whole } from "./dom.js";
 import { store, tagFull, tagLabel, topicHue, topicLabel, topicName } from "./data.js";
 import { hashWith, pushHash } from "./address.js";
+import { searchedTexts } from "./texts.js";
 import { tagBox } from "./widgets.js";
 
 const NO_FILTER = { tags: [], topics: [], years: null, words: "", area: null };
@@ -38,20 +39,10 @@ function passing(hits) {
     if (!filter.tags.every((t) => tags.includes(t))) mask[d] = 0;
     else if (!filter.topics.every((k) => store.docRoots[d * store.K + k] ** 2 >= TOPIC_FROM)) mask[d] = 0;
     else if (filter.years && !(yearOf(d) >= filter.years[0] && yearOf(d) <= filter.years[1])) mask[d] = 0;
-    else if (filter.area && !inside(filter.area, store.map.x[d], store.map.y[d])) mask[d] = 0;
+    else if (filter.area && !polygonContains(filter.area, [store.map.x[d], store.map.y[d]])) mask[d] = 0;
   }
   if (hits) for (let d = 0; d < n; d++) if (!hits.has(d)) mask[d] = 0;
   return mask;
-}
-
-// Whether a place is inside a polygon: a ray to the right crosses its sides an odd number of times.
-export function inside(corners, x, y) {
-  let odd = false;
-  for (let i = 0, j = corners.length - 1; i < corners.length; j = i++) {
-    const [[ax, ay], [bx, by]] = [corners[i], corners[j]];
-    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) odd = !odd;
-  }
-  return odd;
 }
 
 // Draw now, and again when the filter changes, while a part of the page is shown; then `left` is called.
@@ -136,9 +127,7 @@ export function filterBar() {
   const count = h("p", { class: "count", role: "status" });
   const box = h("div", { class: "combo" });
   const change = () => setFilter({ words: words.value.trim().slice(0, 200) });
-  const words = h("input", {
-    id: "filter-words", type: "search", placeholder: "Beginnings of words …", autocomplete: "off", on: { change },
-  });
+  const words = h("input", { id: "filter-words", type: "search", placeholder: "Beginnings of words …", autocomplete: "off", on: { change } });
   const addTag = (t) => setFilter({ tags: [...filter.tags, t] });
   followFilter(chips, () => {
     keepingFocus([chips, box], () => {

@@ -1,11 +1,10 @@
 // The findings of the record, as sentences. Each links to the page about it, and to its documents on the map.
-import { store, tagShort, topicHue, topicName } from "./data.js";
-import { figure, shareMenu } from "./figure.js";
 import { h, link, percent, remark, whole } from "./dom.js";
+import { store, tagShort, topicHue, topicName } from "./data.js";
+import { groupHref, tagHref, topicHref } from "./address.js";
 import { TOPIC_FROM } from "./filter.js";
 import { ITEM } from "./pictures.js";
-import { groupHref, tagHref, topicHref } from "./address.js";
-import { halvesOf } from "./charts.js";
+import { figure, halvesOf, shareMenu } from "./figure.js";
 
 export function findingsCard() {
   const { findings } = store;

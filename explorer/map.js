@@ -1,15 +1,15 @@
 // The map of the front page: documents as points, names of topics and tags, zoom, lasso, brush.
-import { badge, numbersOfTags, store, tagShort, titleOf, topicLabel } from "./data.js";
-import { GLOW, Points, extentOf, glowOf, packedColour, plainColour, rgbOf } from "./points.js";
-import { filter, filtered, passed, setFilter } from "./filter.js";
-import { documentHref, keepState, stateOf } from "./address.js";
-import { colourModes, mapLegend } from "./colours.js";
 import { button, fill, h, plural, s } from "./dom.js";
-import { MapNames } from "./labels.js";
-import { DOCUMENT, documentItem } from "./figure.js";
+import { badge, numbersOfTags, store, tagShort, titleOf, topicLabel } from "./data.js";
+import { documentHref, keepState, stateOf } from "./address.js";
+import { GLOW, Points, extentOf, glowOf, packedColour, plainColour, rgbOf } from "./points.js";
 import { thumbnail } from "./widgets.js";
+import { filter, filtered, passed, setFilter } from "./filter.js";
+import { DOCUMENT, documentItem } from "./figure.js";
+import { colourModes, mapLegend } from "./colours.js";
+import { MapNames } from "./labels.js";
 
-const LEAST_ZOOM = 0.8;
+const LEAST_ZOOM = 0.5;
 const MOST_ZOOM = 60;
 const MOST_RINGS = 2000; // documents that are ringed
 
@@ -70,7 +70,6 @@ export class DocumentMap {
     return button(text, click, { "aria-label": /^\p{L}{2}/u.test(text) ? null : name, title: name });
   }
 
-  // ------------------------------------------------------------------------------------ drawing
   resize() {
     const box = this.node.getBoundingClientRect();
     if (!box.width) return;
@@ -179,13 +178,9 @@ export class DocumentMap {
     const width = Math.max(2.6 * this.radius, 6);
     const line = (d, stroke, wide) => s("path", { d, stroke, "stroke-width": wide, "stroke-linecap": "round", fill: "none" });
     const ink = plainColour(getComputedStyle(document.body).color);
-    return [
-      line([...paths.values()].join(""), ink, width + 2.5),
-      ...[...paths].map(([colour, d]) => line(d, colour, width)),
-    ];
+    return [line([...paths.values()].join(""), ink, width + 2.5), ...[...paths].map(([colour, d]) => line(d, colour, width))];
   }
 
-  // ---------------------------------------------------------------------------------- sharing
   // The documents that pass the filter: where they are, and what they are about.
   figure(question) {
     const { x, y } = store.map;
@@ -218,7 +213,6 @@ export class DocumentMap {
     );
   }
 
-  // --------------------------------------------------------------------------------- movement
   moveBy(dx, dy) {
     this.centre.x = Math.min(Math.max(this.centre.x - dx / this.scale, 0), 1);
     this.centre.y = Math.min(Math.max(this.centre.y - dy / this.scale, 0), 1);

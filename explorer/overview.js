@@ -1,16 +1,15 @@
 // The front page: the map with its filter, years, and findings or what passes the filter.
-import { DocumentMap } from "./map.js";
 import { h, lead, link, percent, plural, remark, settings, topOf, whole } from "./dom.js";
-import { filter, filterBar, filtered, filtering, followFilter, passed, yearStrip } from "./filter.js";
 import { badge, dateOf, docTopics, mainTopic, sharesOf, store, tagCounts, tagFull, tagLabel, tagProfile, telling, tellingTopics, titleOf, topicHue, topicLabel, topicName, wordsOf } from "./data.js";
 import { groupHref, keepState, pushHash, stateOf, tagHref, topicHref } from "./address.js";
-import { findingLine, findingsCard } from "./findings.js";
-import { colourChoice } from "./colours.js";
-import { HAIRLINE, barFigure, card, chipFigure, documentFigure, documentItem, figure, moreFigure, shareMenu, tagItem, topicItem, topicsMore } from "./figure.js";
-import { ITEM } from "./pictures.js";
 import { foldedText } from "./texts.js";
 import { choice, documentRow, growing, kindLinks, tagChips, wordLink } from "./widgets.js";
-import { ribbon } from "./charts.js";
+import { filter, filterBar, filtered, filtering, followFilter, passed, yearStrip } from "./filter.js";
+import { ITEM } from "./pictures.js";
+import { HAIRLINE, barFigure, card, chipFigure, documentFigure, documentItem, figure, moreFigure, ribbon, shareMenu, tagItem, topicItem, topicsMore } from "./figure.js";
+import { colourChoice } from "./colours.js";
+import { DocumentMap } from "./map.js";
+import { findingLine, findingsCard } from "./findings.js";
 
 export function overviewPage() {
   const map = new DocumentMap();

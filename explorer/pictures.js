@@ -1,15 +1,16 @@
 // What a figure is saved as: CSV, SVG, PNG, a card, a citation.
-import { fill, h, percent, plural, s, settings, whole, wrapped } from "./dom.js";
+import { nice, ticks } from "d3-array";
+import { fill, h, linear, percent, plural, s, settings, whole, wrapped } from "./dom.js";
 import { store } from "./data.js";
 import { addressOf, headline, plainHash } from "./address.js";
 import { plainColour } from "./points.js";
 import { filterChips, isFiltered } from "./filter.js";
 
-// Even steps from 0 that are easy to read, the last at or above a number.
-export function roundTicks(most, n = 4) {
-  const power = 10 ** Math.floor(Math.log10(most / n));
-  const step = power * [1, 2, 5, 10].find((one) => one * power * n >= most * (1 - 1e-9));
-  return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(12)));
+// A scale from 0 to a round number at or above the largest value, and even ticks on it.
+/** @type {(most: number, range: number[], n?: number) => { scale: (value: number) => number, ticks: number[] }} */
+export function axisOf(most, range, n = 4) {
+  const [, end] = nice(0, most, n);
+  return { scale: linear([0, end], range), ticks: ticks(0, end, n) };
 }
 
 export const ITEM = { id: (row) => row.id, name: (row) => row.name, value: (row) => row.value, shown: (row) => row.text };
@@ -52,7 +53,6 @@ export function csvOf({ rows, columns = ITEM }) {
   return lines.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
-// ---------------------------------------------------------------------------------------- pictures
 const MOST_DRAWN = 60; // rows of a picture
 
 export const asText = (picture) => new XMLSerializer().serializeToString(picture);
@@ -134,8 +134,7 @@ function styledCopy(drawn) {
 // Names, bars on an axis and their numbers; without an axis, names and texts.
 function rowsPicture({ rows, shown = MOST_DRAWN, axis, form = percent, most }, ink) {
   const drawn = rows.slice(0, Math.min(shown, MOST_DRAWN));
-  const ticks = axis ? roundTicks(most || Math.max(...drawn.flatMap((row) => [row.value, row.mean || 0]), 1e-12)) : [];
-  const px = (value) => 300 + (310 * value) / ticks.at(-1);
+  const { scale: px, ticks } = axis ? axisOf(most || Math.max(...drawn.flatMap((row) => [row.value, row.mean || 0]), 1e-12), [300, 610]) : { ticks: [] };
   const bar = (value, y, height, fill) => s("rect", { class: "bar", x: px(0), y, width: (px(value) - px(0)).toFixed(2), height, fill });
   const line = (row, at) => s("path", { class: "mean", d: `M${px(row.mean).toFixed(2)} ${at}v17`, stroke: ink, "stroke-width": 1.5 });
   const hue = (one) => plainColour(`oklch(0.62 ${one.grey ? 0.01 : 0.14} ${one.hue ?? 255})`);
@@ -145,12 +144,7 @@ function rowsPicture({ rows, shown = MOST_DRAWN, axis, form = percent, most }, i
     const at = y;
     y += 10 + 16 * Math.max(names.length, texts.length);
     const thick = axis ? bar(row.value, at + 2, 13, hue(row)) : null;
-    return [
-      textLines(names, 0, at + 13, 16),
-      thick,
-      row.mean && axis ? line(row, at) : null,
-      textLines(texts, axis ? px(row.value) + 6 : 300, at + 13, 16),
-    ];
+    return [textLines(names, 0, at + 13, 16), thick, row.mean && axis ? line(row, at) : null, textLines(texts, axis ? px(row.value) + 6 : 300, at + 13, 16)];
   });
   const scale = ticks.map((tick) => [
     s("path", { d: `M${px(tick)} 0V${y + 2}`, stroke: ink, "stroke-opacity": 0.2 }),

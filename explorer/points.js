@@ -1,4 +1,5 @@
 // Points of the map, drawn into the pixels of a canvas: as fast without a graphics card as with one.
+import { blur2, extent } from "d3-array";
 import { h } from "./dom.js";
 
 // From OKLCH to packed ABGR, the order of canvas pixels in memory.
@@ -146,14 +147,14 @@ export class Points {
 export const GLOW = { cells: 192, blur: 3, most: 0.35, pad: 0.06 }; // it ends beyond the unit square, by `pad`
 export function glowOf(points, colour) {
   const { cells, blur, most, pad } = GLOW;
-  let sums = [0, 1, 2, 3].map(() => new Float32Array(cells * cells)); // red, green, blue, number
+  const sums = [0, 1, 2, 3].map(() => new Float32Array(cells * cells)); // red, green, blue, number
   const cell = (v) => Math.floor(((v + pad) / (1 + 2 * pad)) * cells);
   for (let i = 0; i < points.n; i++) {
     const at = cell(points.y[i]) * cells + cell(points.x[i]);
     const own = colour || points.colours[i];
     [own & 255, (own >> 8) & 255, (own >> 16) & 255, 1].forEach((part, j) => (sums[j][at] += part));
   }
-  for (let round = 0; round < 3; round++) for (const step of [1, cells]) sums = sums.map((part) => smoothed(part, cells, step, blur));
+  for (const data of sums) blur2({ data, width: cells, height: cells }, blur);
   const filled = sums[3].filter((n) => n > 0.01).sort();
   const usual = 2 * (filled[Math.floor(filled.length / 2)] || 1);
   const canvas = h("canvas", { width: cells, height: cells });
@@ -167,17 +168,10 @@ export function glowOf(points, colour) {
   context.putImageData(image, 0, 0);
   return canvas.toDataURL();
 }
-// The mean of each value and its neighbours along rows (step 1) or columns.
-export function smoothed(values, cells, step, reach) {
-  const found = new Float32Array(values.length);
-  const other = step === 1 ? cells : 1;
-  for (let line = 0; line < cells; line++)
-    for (let i = 0; i < cells; i++) {
-      let sum = 0;
-      for (let j = Math.max(i - reach, 0); j <= Math.min(i + reach, cells - 1); j++) sum += values[line * other + j * step];
-      found[line * other + i * step] = sum / (2 * reach + 1);
-    }
-  return found;
+
+export function extentOf(x, y) {
+  const [[left = 1, right = 0], [top = 1, bottom = 0]] = [extent(x), extent(y)];
+  return { left, right, top, bottom };
 }
 
 // Colours as other programs read them.
@@ -191,15 +185,4 @@ export function plainColour(value) {
   dot.fillRect(0, 0, 1, 1);
   const [r, g, b, a] = dot.getImageData(0, 0, 1, 1).data;
   return `rgba(${r},${g},${b},${(a / 255).toFixed(3)})`;
-}
-
-export function extentOf(x, y) {
-  const found = { left: 1, right: 0, top: 1, bottom: 0 };
-  for (let i = 0; i < x.length; i++) {
-    if (x[i] < found.left) found.left = x[i];
-    if (x[i] > found.right) found.right = x[i];
-    if (y[i] < found.top) found.top = y[i];
-    if (y[i] > found.bottom) found.bottom = y[i];
-  }
-  return found;
 }

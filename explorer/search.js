@@ -3,8 +3,8 @@ import { h, link, plural, remark, settings, whole } from "./dom.js";
 import { body, store, tagsAsRead, topicLabel } from "./data.js";
 import { topicHref, wordAt } from "./address.js";
 import { findTags, findTopics, findWords, foldedText, foundAt, searchedTexts, similarNames, texts } from "./texts.js";
-import { documentFigure, documentItem, figure, tagItem, topicItem, wordItem } from "./figure.js";
 import { documentRow, tagChip, wordLink } from "./widgets.js";
+import { documentFigure, documentItem, figure, tagItem, topicItem, wordItem } from "./figure.js";
 
 // Where the word at a place begins; far back in a text without spaces, the place itself.
 function wordStart(text, place) {

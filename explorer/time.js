@@ -1,12 +1,11 @@
 // Topics and tags over time: what rises, what falls. All of it answers to the filter.
-import { badge, store, tagFull, tagShort, topicHue, topicName } from "./data.js";
-import { filter, filterBar, filtered, followFilter, passed, yearOfTag, yearStrip } from "./filter.js";
 import { h, hero, isNarrow, lead, link, percent, plural, whole } from "./dom.js";
+import { badge, store, tagFull, tagShort, topicHue, topicName } from "./data.js";
 import { keepState, pushHash, stateOf, topicHref } from "./address.js";
 import { choice, tagChip } from "./widgets.js";
-import { BAND, halvesOf, lineFigure, periodRows, timeLine } from "./charts.js";
-import { listFigure, tagItem, topicItem } from "./figure.js";
+import { filter, filterBar, filtered, followFilter, passed, yearOfTag, yearStrip } from "./filter.js";
 import { ITEM } from "./pictures.js";
+import { BAND, halvesOf, lineFigure, listFigure, periodRows, tagItem, timeLine, topicItem } from "./figure.js";
 
 const LEAST_TREND = 10; // documents of a tag
 const MOST_TRENDS = 12;

@@ -116,10 +116,7 @@ export function tagBox(label, except, chosen) {
     id, type: "text", role: "combobox", "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": list.id,
     autocomplete: "off", spellcheck: "false", placeholder: "Add a tag …",
   });
-  const option = (t) => ({
-    draw: () => [h("span", {}, tagLabel(t)), h("small", {}, plural(store.tags.documents[t], "document"))],
-    choose: () => chosen(t),
-  });
+  const option = (t) => ({ draw: () => [h("span", {}, tagLabel(t)), h("small", {}, plural(store.tags.documents[t], "document"))], choose: () => chosen(t) });
   attachOptions(input, list, (text) => findTags(text, 12).filter((t) => !except.includes(t)).map(option));
   return h("div", { class: "combo" }, h("label", { for: id }, label), input, list);
 }

@@ -4,15 +4,16 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 
+import { polygonContains } from "d3-polygon";
+
 import { numbers } from "./page.mjs"; // before the modules, which expect a page
 import { hashWith } from "../../explorer/address.js";
 import { TEN, tenth } from "../../explorer/colours.js";
 import { kindsOf, store, tagBare, tagCounts, tagShort } from "../../explorer/data.js";
 import { inLines, percent, times, topOf, whole, wrapped } from "../../explorer/dom.js";
-import { inside } from "../../explorer/filter.js";
 import { endsOf, meets } from "../../explorer/labels.js";
-import { csvOf, roundTicks } from "../../explorer/pictures.js";
-import { contour } from "../../explorer/places.js";
+import { axisOf, csvOf } from "../../explorer/pictures.js";
+import { outlineOf } from "../../explorer/figure.js";
 import { Points, packedColour, rgbOf } from "../../explorer/points.js";
 import { editDistance, foldedText, foundAt, termsOf } from "../../explorer/texts.js";
 
@@ -30,14 +31,16 @@ test("numbers are written with few digits", () => {
 });
 
 test("ticks are round, even, begin at 0 and reach the largest value", () => {
-  for (const most of [...numbers(200).map((x, i) => x * 10 ** ((i % 9) - 4)), 0.07, 1, 2052, 1e-9]) {
-    const ticks = roundTicks(most);
-    assert.equal(ticks[0], 0);
-    assert.ok(ticks.length >= 2 && ticks.length <= 6, `${most}: ${ticks}`);
-    assert.ok(ticks.at(-1) >= most * (1 - 1e-6) && ticks.at(-2) < most, `${most}: ${ticks}`);
-    assert.match(ticks[1].toExponential(), /^[125]e/);
-    ticks.forEach((tick, i) => assert.ok(Math.abs(tick - i * ticks[1]) <= 1e-9 * ticks.at(-1)));
-  }
+  for (const most of [...numbers(200).map((x, i) => x * 10 ** ((i % 9) - 4)), 0.07, 1, 2052, 1e-9])
+    for (const n of [2, 4]) {
+      const { scale, ticks } = axisOf(most, [30, 10], n);
+      assert.equal(ticks[0], 0);
+      assert.ok(ticks.length >= 2 && ticks.length <= 2 * n, `${most}: ${ticks}`);
+      assert.ok(ticks.at(-1) >= most * (1 - 1e-6) && ticks.at(-2) < most, `${most}: ${ticks}`);
+      assert.match(Number(ticks[1].toPrecision(9)).toExponential(), /^[125]e/);
+      ticks.forEach((tick, i) => assert.ok(Math.abs(tick - i * ticks[1]) <= 1e-9 * ticks.at(-1)));
+      assert.deepEqual([0, ticks.at(-1)].map(scale), [30, 10]);
+    }
 });
 
 test("tables have every row, and no cell that a spreadsheet runs", () => {
@@ -66,11 +69,6 @@ test("accents and case do not matter, and places lead back to the text", () => {
 test("edit distances count transpositions, up to a limit", () => {
   for (const [a, b, expected] of [["voilin", "violin", 1], ["kitten", "sitting", 3], ["abc", "abc", 0], ["abcdef", "uvwxyz", 4]])
     assert.equal(editDistance(a, b, 3), expected);
-});
-
-test("a place is inside a polygon or not", () => {
-  const horseshoe = [[0, 0], [4, 0], [4, 4], [3, 4], [3, 1], [1, 1], [1, 4], [0, 4]];
-  assert.deepEqual([[0.5, 2], [2, 2], [3.5, 2], [2, 0.5], [5, 2]].map(([x, y]) => inside(horseshoe, x, y)), [true, false, true, true, false]);
 });
 
 test("addresses keep other parameters", () => {
@@ -131,6 +129,7 @@ test("imports have no cycles", () => {
 test("what a module exports is imported elsewhere", () => {
   const tests = readFileSync(import.meta.filename, "utf8");
   const imported = new Set([...modules, tests].flatMap((text) => [...text.matchAll(/^import \{ (.*) \} from "\.+\//gm)]).flatMap(([, names]) => names.split(", ")));
+  imported.add("wordsOfText"); // by tests/explore
   const exported = modules.flatMap((text) => [...text.matchAll(/^export (?:async )?(?:const|let|function|class) (?:\[(.*?)\]|(\w+))/gm)]).flatMap(([, some, one]) => (some ? some.split(", ") : [one]));
   assert.ok(exported.length > 100);
   assert.deepEqual(exported.filter((name) => !imported.has(name)), []);
@@ -154,19 +153,13 @@ test("the ten colours of tags are told apart, also without green cones", () => {
     }
 });
 
-test("contours are closed and have the values above the level inside", () => {
-  const n = 24;
-  const bump = (x, y, i, j) => Math.exp(-((i - x) ** 2 + (j - y) ** 2) / 9);
-  const values = Float64Array.from({ length: n * n }, (_, at) => bump(7, 8, at % n, Math.floor(at / n)) + bump(16, 15, at % n, Math.floor(at / n)));
-  for (const [level, number] of [[0.5, 2], [0.01, 1], [3, 0]]) {
-    const lines = contour(values, n, level).split("M").filter(Boolean).map((line) => line.slice(0, -1).split("L").map((one) => one.split(" ").map((x) => Number(x) - 0.5)));
-    assert.equal(lines.length, number);
-    for (let at = 0; at < n * n; at++) {
-      const [x, y] = [at % n, Math.floor(at / n)];
-      if (Math.min(x, y) < 1 || Math.max(x, y) > n - 2 || Math.abs(values[at] - level) < 1e-3) continue;
-      assert.equal(lines.filter((line) => inside(line, x + 1e-4, y + 1e-4)).length % 2 === 1, values[at] > level, `${level}: ${x} ${y}`);
-    }
-  }
+test("outlines are closed, around the places that are dense, and not around single ones", () => {
+  const around = (x, y, seed) => numbers(200, seed).map((v, i, all) => [x + 20 * v, y + 20 * all[(i + 71) % 200]]);
+  const places = [...around(60, 60, 3), ...around(220, 150, 5), [150, 20], [20, 180]];
+  const lines = outlineOf(places, 200).split("M").filter(Boolean).map((one) => one.match(/^(.*)Z+$/)[1].split(/L|Z/).filter(Boolean).map((place) => place.split(",").map(Number)));
+  assert.equal(lines.length, 2);
+  const among = (place) => lines.filter((line) => polygonContains(line, place)).length;
+  assert.deepEqual([[70, 70], [230, 160], [150, 20], [20, 180]].map(among), [1, 1, 0, 0]);
 });
 
 test("the name of a topic stays near its place, whatever single documents are far away", () => {

@@ -52,23 +52,21 @@ def word_settings(recipe: TextRecipe) -> dict[str, Any]:
     return {
         "lowercase": recipe.lowercase,
         "pattern": None if recipe.token_pattern is None else page_pattern(recipe.token_pattern),
-        "phrases": [],
         "shortest": recipe.min_length,
         "ngrams": list(recipe.ngram_range),
         "stop": sorted(stop_words(recipe)),
     }
 
 
-def page_pattern(pattern: str) -> dict[str, Any] | None:
+def page_pattern(pattern: str) -> str | None:
     """Return a pattern for JavaScript (flags `dgu`); None if there is none. Texts are searched whole."""
     parsed = importlib.import_module("re._parser").parse(pattern)
     if parsed.state.flags & ~(re.UNICODE | re.VERBOSE):
         return None
     try:
-        source = _sequence(parsed)
+        return _sequence(parsed)
     except _UntranslatableError:
         return None
-    return {"source": source, "piece": 0}
 
 
 def _sequence(nodes: Any) -> str:
