@@ -125,13 +125,9 @@ function kindIn(name) {
 }
 
 export function kindsOf(names) {
-  const kinds = new Map();
-  names.forEach((name, t) => {
-    const kind = kindIn(name);
-    if (!kinds.has(kind)) kinds.set(kind, []);
-    kinds.get(kind).push(t);
-  });
-  if (kinds.size > 8) return new Map([["", names.map((_, t) => t)]]);
+  const kinds = new Map(names.map((name) => [kindIn(name), []]));
+  if (kinds.size > 8) return new Map([["", [...names.keys()]]]);
+  names.forEach((name, t) => kinds.get(kindIn(name)).push(t));
   return kinds;
 }
 

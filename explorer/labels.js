@@ -90,12 +90,14 @@ function crosses([ax, ay, bx, by], [cx, cy, dx, dy]) {
   return side(ax, ay, cx, cy, dx, dy) > 0 !== side(bx, by, cx, cy, dx, dy) > 0 && side(ax, ay, bx, by, cx, cy) > 0 !== side(ax, ay, bx, by, dx, dy) > 0;
 }
 
-// Whether a line from a place to another passes through a box.
+// Whether a line from a place to another passes through a box: not all corners are on one side of it.
 /** @param {number[]} box @param {number[]} line */
-export function meets([left, top, right, bottom], [ax, ay, bx, by]) {
+export function meets(box, line) {
+  const [left, top, right, bottom] = box;
+  const [ax, ay, bx, by] = line;
   if ((ax < left && bx < left) || (ax > right && bx > right) || (ay < top && by < top) || (ay > bottom && by > bottom)) return false;
   const first = side(ax, ay, bx, by, left, top) > 0;
-  return [[right, top], [right, bottom], [left, bottom]].some(([x, y]) => side(ax, ay, bx, by, x, y) > 0 !== first);
+  return first !== side(ax, ay, bx, by, right, top) > 0 || first !== side(ax, ay, bx, by, right, bottom) > 0 || first !== side(ax, ay, bx, by, left, bottom) > 0;
 }
 
 export class MapNames {
@@ -174,13 +176,15 @@ export class MapNames {
     const { width, height } = this.map;
     const [px, py] = label.at;
     const beside = around === BESIDE || around === BELOW;
-    for (const [i, j, scale] of around) {
+    const middles = beside ? [label.at] : label.spots;
+    for (const step of around) {
+      const scale = step[2];
       const [w, t] = [(label.full[0] * scale) / 2, Math.max(label.full[1] * scale, 24) / 2];
-      for (const middle of beside ? [label.at] : label.spots) {
-        const [x, y] = [middle[0] + i * w, middle[1] + j * t];
+      for (const middle of middles) {
+        const x = middle[0] + step[0] * w;
+        const y = middle[1] + step[1] * t;
+        if (x < w + 4 || y < t + 2 || x > width - w - 4 || y > height - t - 2 || this.isTaken(x - w - 4, y - t - 2, x + w + 4, y + t + 2)) continue;
         const box = [x - w - 4, y - t - 2, x + w + 4, y + t + 2];
-        if (box[0] < 0 || box[1] < 0 || box[2] > width || box[3] > height) continue;
-        if (this.taken.some((one) => box[2] >= one[0] && box[0] <= one[2] && box[3] >= one[1] && box[1] <= one[3])) continue;
         if (this.leaders.some((other) => meets(box, other))) continue;
         const at = beside ? label.spots.findIndex((spot) => this.isFree(lineTo(spot, x, y, w, t), around === BELOW)) : -1;
         const isClose = () => around === BELOW && label.spots.some((spot) => reach(lineTo(spot, x, y, w, t)) < Math.min(120, width / 9)); // then no line is needed
@@ -191,6 +195,10 @@ export class MapNames {
         return true;
       }
     }
+    return false;
+  }
+  isTaken(left, top, right, bottom) {
+    for (const one of this.taken) if (right >= one[0] && left <= one[2] && bottom >= one[1] && top <= one[3]) return true;
     return false;
   }
   isFree(line, below) {

@@ -96,6 +96,7 @@ export class DocumentMap {
   }
   redraw() {
     this.node.dataset.rest = "no";
+    clearTimeout(this.naming);
     if (!this.queued) this.queued = requestAnimationFrame(() => this.draw());
   }
   // After a movement; names are chosen again when it has ended.
@@ -123,8 +124,10 @@ export class DocumentMap {
     fill(this.glow, { x, y, width: side, height: side, visibility: filtered ? "hidden" : "visible" }, []);
     this.hits.replaceChildren(...this.rings());
     if (this.moving) return this.names.follow();
-    this.names.choose();
-    this.node.dataset.rest = "yes";
+    this.naming = setTimeout(() => { // when the points are seen
+      this.names.choose();
+      this.node.dataset.rest = "yes";
+    });
   }
   toScreen(x, y) {
     return [(x - this.centre.x) * this.scale + this.width / 2, (y - this.centre.y) * this.scale + this.height / 2];
