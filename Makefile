@@ -10,14 +10,15 @@ PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 UNCOMPILED = $(wildcard tests/jit tests/bp tests/tag_prior)
 
 .PHONY: help demo test suite test-slow check lint types coverage crash fuzz bits docs bench bench-quick bench-e2e \
-  reproduce browser js-check annif clean
+  reproduce browser js js-check annif clean
 
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
 	@echo "make test         linters, type checks and tests (about 5 minutes on two cores)"
 	@echo "make test-slow    tests of clusters, packages, killed processes, benchmarks (4 minutes more)"
 	@echo "make check        linters and type checks only"
-	@echo "make js-check     types, linter and unit tests of the explorer's scripts; needs Node"
+	@echo "make js           build the explorer's script from the modules in explorer/; needs Node"
+	@echo "make js-check     types, linter and unit tests of the modules; compares the built script; needs Node"
 	@echo "make coverage     branch coverage; kernels run uncompiled"
 	@echo "make crash fuzz   kill writers at every system call; try 28,000 inputs, 10,000 requests, 8,000 flipped bits"
 	@echo "make bits         compare digests of all results between numbers of threads, cores and more"
@@ -111,13 +112,18 @@ browser:
 	  { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; }; } || \
 	  echo "Chromium not found: the browser tests will be skipped"
 
-# The explorer's scripts are shipped as they are; Node only checks them. Without it, they are not checked.
-js-check: $(VENV)/.core
+# The script of the explorer's pages is built from the modules in explorer/, and part of the repository: only those who
+# change a module need Node. `js-check` also compares the script with what the modules build; without Node, it says so.
+NPM_INSTALL = [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund
+js:
+	$(NPM_INSTALL)
+	npm run --silent build
+
+js-check:
 	@command -v npm >/dev/null || { echo "Node not found: the explorer's scripts are NOT checked"; exit 0; }; \
-	  echo "== scripts of the explorer =="; mkdir -p build; \
-	  $(BIN)/python -c "from tagtopics.explore.report.page import script; print(script(audit=True))" > build/explorer.js && \
-	  { [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-audit --no-fund || \
-	    { echo "npm cannot install the checkers: the explorer's scripts are NOT checked"; exit 0; }; } && npm run --silent check
+	  echo "== scripts of the explorer =="; \
+	  { $(NPM_INSTALL) || { echo "npm cannot install the checkers: the explorer's scripts are NOT checked"; exit 0; }; } && \
+	  npm run --silent check
 
 # Annif in an environment of its own: `make test-slow` then also asks our server through it, and
 # reproduction/headings/annif.py measures it. Without it, that test is skipped with a message.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,9 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+
+MODULES = Path(__file__).parents[2] / "explorer"  # of the script
+HOST = "http://modules.test/"
 
 THEMES = {
     "sea": "wave tide salt ship harbour sail island whale current anchor storm reef",
@@ -206,3 +210,22 @@ class Recommending(ModelEngine):
             [Recommendation(tag, 0.9 - 0.2 * i, (("wave", 0.5),)) for i, tag in enumerate(tags)][: choice.top]
             for _ in range(X.n_docs)
         ]
+
+
+def page_of_modules(browser: Any, html: str) -> Any:
+    """Return a page with the blocks of `html`, which may import the modules of its script."""
+    page = browser.new_page()
+    text = re.sub(
+        r'<meta http-equiv="Content-Security-Policy"[^>]*>|<script>.*?</script>', "", html, flags=re.DOTALL
+    )
+
+    def answer(route: Any) -> None:
+        name = route.request.url.removeprefix(HOST)
+        if name:
+            route.fulfill(path=MODULES / name, content_type="text/javascript")
+        else:
+            route.fulfill(body=text, content_type="text/html")
+
+    page.route(f"{HOST}**", answer)
+    page.goto(HOST)
+    return page

@@ -274,7 +274,7 @@ def test_documents_are_ordered_and_say_their_topic(watched: Watched, titled: Top
 
 CHARTS = """() => [...document.querySelectorAll('.multiples svg')].map(chart => {
   const heights = name => chart.querySelector(name).getAttribute('d').split(/[MLZ]/).filter(Boolean)
-    .map(one => Number(one.split(' ')[1]));
+    .map(one => Number(one.split(/[ ,]/)[1]));
   return { ticks: [...chart.querySelectorAll('text')].map(node => node.textContent),
     band: heights('.band'), line: heights('.stroke') };
 })"""

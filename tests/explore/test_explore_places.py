@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,13 +21,6 @@ from tagtopics.explore.report.page import script
 from tagtopics.explore.report.timeline import periods_of
 
 pytest_plugins = ("explore_fixtures",)
-
-
-def test_no_two_scripts_declare_the_same_name() -> None:
-    folder = files("tagtopics.explore.report").joinpath("static")
-    scripts = [path.read_text(encoding="utf-8") for path in folder.iterdir() if path.name.endswith(".js")]
-    found = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", "\n".join(scripts), re.MULTILINE)
-    assert [name for name, n in Counter(found).items() if n > 1] == []  # they share one scope
 
 
 def test_the_script_is_small() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from explore_support import page_of_modules
 
 import tagtopics as tt
 from tagtopics.explore import write_report
@@ -17,7 +17,9 @@ from tagtopics.recommend.ridge import RIDGE, documents_of, kernel_of
 pytest_plugins = ("explore_fixtures",)
 
 SOLVED = """async right => {
-  const model = await window.prepared();
+  const [{ load }, { loadBench }] = await Promise.all([import("/data.js"), import("/offline.js")]);
+  await load();
+  const model = await loadBench();
   const solver = model.tags.solver;
   const unit = (d) => Float64Array.from({ length: solver.n }, (_, i) => (i === d ? 1 : 0));
   return {
@@ -34,12 +36,7 @@ def test_weights_solve_the_regression_on_all_documents(
     monkeypatch.setattr(workbench, "_MOST_COEFFICIENTS", 0)
     path = tmp_path / "report.html"
     write_report(model, path, corpus=corpus)
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", path.read_text(encoding="utf-8"))
-    at = text.rindex("\nstart();\n})();")
-    path.write_text(text[:at] + "\nwindow.prepared = loadBench;" + text[at:], encoding="utf-8")
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    page.wait_for_selector("html[data-ready=yes]")
+    page = page_of_modules(browser, path.read_text(encoding="utf-8"))
     recommender = model.recommender_
     assert recommender is not None
     right = np.linspace(0.2, 0.6, len(recommender.rows)) ** 2

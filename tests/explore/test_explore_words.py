@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from explore_support import page_of_modules
 
 import tagtopics as tt
 from tagtopics.corpus.spans import SpanFinder
@@ -19,10 +19,11 @@ from tagtopics.explore.record.workbench import page_obstacle, word_settings, wor
 
 pytest_plugins = ("explore_fixtures",)
 
-FOUND = """([settings, vocabulary, text]) => {
+FOUND = """async ([settings, vocabulary, text]) => {
+  const { wordsOfText } = await import("/offline.js");
   const column = new Map(vocabulary.map((word, w) => [word, w]));
-  const model = { settings, column, stop: new Set(settings.stop), phrases: new Set(settings.phrases) };
-  const found = window.words(model, text);
+  const model = { settings, column, stop: new Set(settings.stop) };
+  const found = wordsOfText(model, text);
   const spans = found.spans.map(([start, stop]) => [...found.text.slice(0, start)].length +
     ":" + found.text.slice(start, stop));
   return { counts: [...found.counts], unknown: found.unknown, spans };
@@ -54,16 +55,8 @@ def texts() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def opened(browser: Any, address: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The page with its function that finds words, to be called from outside, which its policy forbids."""
-    text = Path(address.removeprefix("file://")).read_text(encoding="utf-8")
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
-    at = text.rindex("\nstart();\n})();")
-    path = tmp_path_factory.mktemp("words") / "report.html"
-    path.write_text(text[:at] + "\nwindow.words = wordsOfText;" + text[at:], encoding="utf-8")
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    page.wait_for_selector("html[data-ready=yes]")
+def opened(browser: Any) -> Any:
+    page = page_of_modules(browser, '<script type="application/json" id="settings">{}</script>')
     yield page
     page.close()
 

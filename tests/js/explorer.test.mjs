@@ -1,24 +1,27 @@
 // Functions of the explorer that need no page: `make js-check`.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import test from "node:test";
 
-import { parse } from "acorn"; // installed with eslint
-import { load, numbers, plain } from "./explorer.mjs";
+import { polygonContains } from "d3-polygon";
 
-const { topOf, percent, whole, times } = load(["dom"], ["topOf", "percent", "whole", "times"]);
-const { roundTicks } = load(["dom", "charts"], ["roundTicks"]);
-const figures = load(["dom", "figure"], ["csvOf", "wrapped", "bibtexOf", "noFormula"]);
-const search = load(["dom", "data", "search"], ["foldedText", "editDistance", "termsOf", "foundAt"]);
-const { inside, hashWith } = load(["dom", "data", "address", "filter"], ["inside", "hashWith"]);
-const { inLines, meets } = load(["dom", "labels"], ["inLines", "meets"]);
-const points = load(["dom", "points"], ["Points", "packedColour", "rgbOf", "smoothed"]);
+import { numbers } from "./page.mjs"; // before the modules, which expect a page
+import { hashWith } from "../../explorer/address.js";
+import { TEN, tenth } from "../../explorer/colours.js";
+import { kindsOf, store, tagBare, tagCounts, tagShort } from "../../explorer/data.js";
+import { inLines, percent, times, topOf, whole, wrapped } from "../../explorer/dom.js";
+import { endsOf, meets } from "../../explorer/labels.js";
+import { axisOf, csvOf } from "../../explorer/pictures.js";
+import { outlineOf } from "../../explorer/figure.js";
+import { Points, packedColour, rgbOf } from "../../explorer/points.js";
+import { editDistance, foldedText, foundAt, termsOf } from "../../explorer/texts.js";
 
 test("the largest values come first, the first of equals first", () => {
   const values = numbers(500).map((x) => Math.floor(20 * x));
   const order = [...values.keys()].sort((a, b) => values[b] - values[a] || a - b);
-  for (const n of [0, 1, 3, 30, 31, 32, 500, 900]) assert.deepEqual(plain(topOf(values, n)), order.slice(0, n));
-  assert.deepEqual(plain(topOf(values, 2, [5, 6, 7])), [5, 6, 7].sort((a, b) => values[b] - values[a] || a - b).slice(0, 2));
+  for (const n of [0, 1, 3, 30, 31, 32, 500, 900]) assert.deepEqual(topOf(values, n), order.slice(0, n));
+  assert.deepEqual(topOf(values, 2, [5, 6, 7]), [5, 6, 7].sort((a, b) => values[b] - values[a] || a - b).slice(0, 2));
 });
 
 test("numbers are written with few digits", () => {
@@ -28,26 +31,28 @@ test("numbers are written with few digits", () => {
 });
 
 test("ticks are round, even, begin at 0 and reach the largest value", () => {
-  for (const most of [...numbers(200).map((x, i) => x * 10 ** ((i % 9) - 4)), 0.07, 1, 2052, 1e-9]) {
-    const ticks = plain(roundTicks(most));
-    assert.equal(ticks[0], 0);
-    assert.ok(ticks.length >= 2 && ticks.length <= 6, `${most}: ${ticks}`);
-    assert.ok(ticks.at(-1) >= most * (1 - 1e-6) && ticks.at(-2) < most, `${most}: ${ticks}`);
-    assert.match(ticks[1].toExponential(), /^[125]e/);
-    ticks.forEach((tick, i) => assert.ok(Math.abs(tick - i * ticks[1]) <= 1e-9 * ticks.at(-1)));
-  }
+  for (const most of [...numbers(200).map((x, i) => x * 10 ** ((i % 9) - 4)), 0.07, 1, 2052, 1e-9])
+    for (const n of [2, 4]) {
+      const { scale, ticks } = axisOf(most, [30, 10], n);
+      assert.equal(ticks[0], 0);
+      assert.ok(ticks.length >= 2 && ticks.length <= 2 * n, `${most}: ${ticks}`);
+      assert.ok(ticks.at(-1) >= most * (1 - 1e-6) && ticks.at(-2) < most, `${most}: ${ticks}`);
+      assert.match(Number(ticks[1].toPrecision(9)).toExponential(), /^[125]e/);
+      ticks.forEach((tick, i) => assert.ok(Math.abs(tick - i * ticks[1]) <= 1e-9 * ticks.at(-1)));
+      assert.deepEqual([0, ticks.at(-1)].map(scale), [30, 10]);
+    }
 });
 
 test("tables have every row, and no cell that a spreadsheet runs", () => {
   const rows = [{ id: 1, name: 'a "b", c', value: 0.05, text: "5 %" }, { name: "=1+1", text: "-" }];
-  const lines = figures.csvOf({ rows }).split("\r\n");
+  const lines = csvOf({ rows }).split("\r\n");
   assert.deepEqual(lines, ['"id","name","value","shown"', '1,"a ""b"", c",0.05,"5 %"', '"","\'=1+1","","\'-"', ""]);
 });
 
 test("texts are wrapped at spaces and lose no word", () => {
   const text = "one two three fourfivesixseveneight nine";
   for (const n of [1, 8, 15, 80]) {
-    const lines = plain(figures.wrapped(text, n));
+    const lines = wrapped(text, n);
     assert.equal(lines.join(" "), text);
     for (const line of lines) assert.ok(line.length <= n || !line.includes(" "));
   }
@@ -55,20 +60,15 @@ test("texts are wrapped at spaces and lose no word", () => {
 
 test("accents and case do not matter, and places lead back to the text", () => {
   const places = [];
-  assert.equal(search.foldedText("Ünïté 𝄞 É", places), "unite 𝄞 e");
+  assert.equal(foldedText("Ünïté 𝄞 É", places), "unite 𝄞 e");
   assert.equal("Ünïté 𝄞 É".slice(places[9]), "É");
-  assert.deepEqual(plain(search.termsOf('"New York" crude')), ["new york", "crude"]);
-  assert.equal(search.foundAt("carpet pet", "pet"), 7);
+  assert.deepEqual(termsOf('"New York" crude'), ["new york", "crude"]);
+  assert.equal(foundAt("carpet pet", "pet"), 7);
 });
 
 test("edit distances count transpositions, up to a limit", () => {
   for (const [a, b, expected] of [["voilin", "violin", 1], ["kitten", "sitting", 3], ["abc", "abc", 0], ["abcdef", "uvwxyz", 4]])
-    assert.equal(search.editDistance(a, b, 3), expected);
-});
-
-test("a place is inside a polygon or not", () => {
-  const horseshoe = [[0, 0], [4, 0], [4, 4], [3, 4], [3, 1], [1, 1], [1, 4], [0, 4]];
-  assert.deepEqual([[0.5, 2], [2, 2], [3.5, 2], [2, 0.5], [5, 2]].map(([x, y]) => inside(horseshoe, x, y)), [true, false, true, true, false]);
+    assert.equal(editDistance(a, b, 3), expected);
 });
 
 test("addresses keep other parameters", () => {
@@ -77,9 +77,9 @@ test("addresses keep other parameters", () => {
 });
 
 test("long names are divided into even lines", () => {
-  assert.deepEqual(plain(inLines("short name")), ["short name"]);
+  assert.deepEqual(inLines("short name"), ["short name"]);
   for (const name of ["machine translation, quality, error correction", "pretrained models, fine tuning", "averyverylongwordwithoutspace"])
-    assert.equal(plain(inLines(name)).join(" "), name);
+    assert.equal(inLines(name).join(" "), name);
 });
 
 test("a line passes through a box or not", () => {
@@ -90,7 +90,7 @@ test("a line passes through a box or not", () => {
 
 test("the nearest point is the one that a search of all finds", () => {
   const [x, y] = [numbers(400, 3), numbers(400, 7)];
-  const map = new points.Points(Float32Array.from(x), Float32Array.from(y));
+  const map = new Points(Float32Array.from(x), Float32Array.from(y));
   map.rank[10] = 0;
   for (const [px, py] of numbers(60, 5).map((v, i, all) => [v, all[(i + 7) % 60]])) {
     const apart = x.map((_, i) => (i === 10 ? Infinity : Math.hypot(map.x[i] - px, map.y[i] - py)));
@@ -101,19 +101,38 @@ test("the nearest point is the one that a search of all finds", () => {
 
 test("colours are those of CSS", () => {
   // Values of the CSS Color 4 specification for oklch(), rounded.
-  assert.equal(points.rgbOf(points.packedColour(1, 0, 0)), "rgb(255,255,255)");
-  assert.equal(points.rgbOf(points.packedColour(0, 0, 0)), "rgb(0,0,0)");
-  assert.equal(points.rgbOf(points.packedColour(0.51975, 0.17686, 142.495)), "rgb(0,128,0)");
+  assert.equal(rgbOf(packedColour(1, 0, 0)), "rgb(255,255,255)");
+  assert.equal(rgbOf(packedColour(0, 0, 0)), "rgb(0,0,0)");
+  assert.equal(rgbOf(packedColour(0.51975, 0.17686, 142.495)), "rgb(0,128,0)");
 });
 
-test("the shipped script says what its files say", () => {
-  const folder = new URL("../../src/tagtopics/explore/report/static/", import.meta.url);
-  const statements = (text, body = (tree) => tree.body) =>
-    body(parse(text, { ecmaVersion: 2023 })).map((one) => JSON.stringify(one, (key, value) => (key === "start" || key === "end" ? undefined : value)));
-  const files = readdirSync(folder).filter((name) => name.endsWith(".js"));
-  const written = files.flatMap((name) => statements(readFileSync(new URL(name, folder), "utf8")));
-  const shipped = statements(readFileSync(new URL("../../build/explorer.js", import.meta.url), "utf8"), (tree) => tree.body[0].expression.callee.body.body.slice(1, -1));
-  assert.deepEqual(shipped.sort(), written.sort());
+const root = new URL("../../", import.meta.url);
+const modules = readdirSync(new URL("explorer/", root)).map((name) => readFileSync(new URL(`explorer/${name}`, root), "utf8"));
+
+test("the script of the page is what the modules build", () => {
+  const [, ...options] = JSON.parse(readFileSync(new URL("package.json", root), "utf8")).scripts.build.split(" ");
+  const [, file] = options.pop().split("--outfile=");
+  const built = execFileSync("node_modules/.bin/esbuild", options, { cwd: root, encoding: "utf8" });
+  assert.ok(built === readFileSync(new URL(file, root), "utf8"), "make js builds it");
+  assert.ok(Buffer.byteLength(built) <= 200_000 && !/<\/script|<!--/i.test(built));
+});
+
+test("imports have no cycles", () => {
+  const left = new Map(readdirSync(new URL("explorer/", root)).map((name, i) => [name, [...modules[i].matchAll(/ from "\.\/(.*)";$/gm)].map((match) => match[1])]));
+  for (let n = left.size + 1; n > left.size; ) {
+    n = left.size;
+    for (const [name, needed] of left) if (!needed.some((one) => left.has(one))) left.delete(name);
+  }
+  assert.deepEqual([...left.keys()], []);
+});
+
+test("what a module exports is imported elsewhere", () => {
+  const tests = readFileSync(import.meta.filename, "utf8");
+  const imported = new Set([...modules, tests].flatMap((text) => [...text.matchAll(/^import \{ (.*) \} from "\.+\//gm)]).flatMap(([, names]) => names.split(", ")));
+  imported.add("wordsOfText"); // by tests/explore
+  const exported = modules.flatMap((text) => [...text.matchAll(/^export (?:async )?(?:const|let|function|class) (?:\[(.*?)\]|(\w+))/gm)]).flatMap(([, some, one]) => (some ? some.split(", ") : [one]));
+  assert.ok(exported.length > 100);
+  assert.deepEqual(exported.filter((name) => !imported.has(name)), []);
 });
 
 // OKLab of linear RGB, and linear RGB as people without green cones see it (Machado, Oliveira and Fernandes, 2009).
@@ -125,7 +144,6 @@ const oklab = (rgb) =>
 const withoutGreen = (rgb) => times3([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]], rgb);
 
 test("the ten colours of tags are told apart, also without green cones", () => {
-  const { TEN, tenth } = load(["dom", "points", "colours"], ["TEN", "tenth"]);
   assert.equal(TEN.length, 10);
   for (const dark of [false, true])
     for (const see of [(rgb) => rgb, withoutGreen]) {
@@ -135,29 +153,20 @@ test("the ten colours of tags are told apart, also without green cones", () => {
     }
 });
 
-test("contours are closed and have the values above the level inside", () => {
-  const n = 24;
-  const { contour } = load(["dom", "points"], ["contour"]);
-  const { inside: isInside } = load(["dom", "data", "address", "filter"], ["inside"]);
-  const bump = (x, y, i, j) => Math.exp(-((i - x) ** 2 + (j - y) ** 2) / 9);
-  const values = Float64Array.from({ length: n * n }, (_, at) => bump(7, 8, at % n, Math.floor(at / n)) + bump(16, 15, at % n, Math.floor(at / n)));
-  for (const [level, number] of [[0.5, 2], [0.01, 1], [3, 0]]) {
-    const lines = contour(values, n, level).split("M").filter(Boolean).map((line) => line.slice(0, -1).split("L").map((one) => one.split(" ").map((x) => Number(x) - 0.5)));
-    assert.equal(lines.length, number);
-    for (let at = 0; at < n * n; at++) {
-      const [x, y] = [at % n, Math.floor(at / n)];
-      if (Math.min(x, y) < 1 || Math.max(x, y) > n - 2 || Math.abs(values[at] - level) < 1e-3) continue;
-      assert.equal(lines.filter((line) => isInside(line, x + 1e-4, y + 1e-4)).length % 2 === 1, values[at] > level, `${level}: ${x} ${y}`);
-    }
-  }
+test("outlines are closed, around the places that are dense, and not around single ones", () => {
+  const around = (x, y, seed) => numbers(200, seed).map((v, i, all) => [x + 20 * v, y + 20 * all[(i + 71) % 200]]);
+  const places = [...around(60, 60, 3), ...around(220, 150, 5), [150, 20], [20, 180]];
+  const lines = outlineOf(places, 200).split("M").filter(Boolean).map((one) => one.match(/^(.*)Z+$/)[1].split(/L|Z/).filter(Boolean).map((place) => place.split(",").map(Number)));
+  assert.equal(lines.length, 2);
+  const among = (place) => lines.filter((line) => polygonContains(line, place)).length;
+  assert.deepEqual([[70, 70], [230, 160], [150, 20], [20, 180]].map(among), [1, 1, 0, 0]);
 });
 
 test("the name of a topic stays near its place, whatever single documents are far away", () => {
-  const { store, endsOf } = load(["dom", "data", "labels"], ["store", "endsOf"]);
   const [x, y] = [numbers(200, 3), numbers(200, 4)];
   store.map = { x, y };
   for (const [a, b] of [[0.2, 0.3], [0.9, 0.9]]) {
-    const ends = plain(endsOf([...x.keys()], a, b));
+    const ends = endsOf([...x.keys()], a, b);
     assert.deepEqual(ends[0], [a, b]);
     assert.ok(ends.length > 3);
     for (const [c, d] of ends) assert.ok(Math.hypot(c - a, d - b) < 0.1);
@@ -165,7 +174,6 @@ test("the name of a topic stays near its place, whatever single documents are fa
 });
 
 test("tags of two kinds with one name keep their kinds", () => {
-  const { store, tagShort, tagBare, kindsOf, tagCounts } = load(["dom", "data"], ["store", "tagShort", "tagBare", "kindsOf", "tagCounts"]);
   const names = ["package:numpy", "subpackage:numpy", "package:scipy"];
   Object.assign(store, { tags: { names, labels: null }, kinds: kindsOf(names) });
   store.homonyms = new Map(tagCounts(names.map((_, t) => [tagBare(t)])));

@@ -13,6 +13,7 @@ from scipy.spatial import cKDTree
 
 from tagtopics._typing import Bool, Float32, Float64, Int64
 from tagtopics.explore.map.layout import NEIGHBOURS, document_layout, neighbours_of
+from tagtopics.explore.record.areas import Areas, areas_of
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import rounded
 from tagtopics.jit.top import largest_in_rows
@@ -43,6 +44,7 @@ class Terrain:
     region: Int64  # (D,) the topic that distinguishes each document most from the collection
     topics: Float64  # (K, 2) where the documents of each topic are densest
     family: Int64  # (K,) colours of topics, as numbers of `FAMILIES`
+    areas: Areas  # of neighbouring topics
     tags: Int64  # tags with a label, most telling first
     tag_places: Float64  # (len(tags), 2)
     agreement: dict[str, float]  # see `agreement_of`
@@ -61,6 +63,7 @@ def terrain_of(data: TopicData) -> Terrain:
         region=data.regions(),
         topics=topics,
         family=families_of(theta, data.background),
+        areas=areas_of(data, topics),
         tags=tags,
         tag_places=tag_places,
         agreement=agreement_of(theta, places, near),
@@ -193,6 +196,12 @@ def map_index(terrain: Terrain, docs: Int64) -> dict[str, Any]:
         "region": _short(terrain.region[order]),
         "topics": {"x": rounded(terrain.topics[:, 0]), "y": rounded(terrain.topics[:, 1])},
         "colours": [FAMILIES[f] for f in terrain.family.tolist()],
+        "areas": {
+            "of": terrain.areas.area.tolist(),
+            "names": terrain.areas.names,
+            "x": rounded(terrain.areas.places[:, 0]),
+            "y": rounded(terrain.areas.places[:, 1]),
+        },
         "tags": {
             "tags": terrain.tags.tolist(),
             "x": rounded(terrain.tag_places[:, 0]),

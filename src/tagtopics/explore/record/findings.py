@@ -22,7 +22,7 @@ from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.explore.record.topic_data import Finding, TopicData
 from tagtopics.explore.report.timeline import later_half, missing_periods, periods_of, year_of
 
-ABOUT = 0.2  # share of a document from which it is about a topic; `static/filter.js` has the same
+ABOUT = 0.2  # share of a document from which it is about a topic; `explorer/filter.js` has the same
 _LEVEL = 0.05  # probability of any finding in a collection whose tags and dates are random
 _SHOWN = 5
 _LEAST_DOCS, _LEAST_BOTH = 20, 15  # documents of a group; of two tags together, and of each without the other

@@ -17,7 +17,7 @@ from tagtopics.explore.report.page import packed
 from tagtopics.models.naming import distinct
 
 _MOST_ABOUT = 20_000  # characters
-_LONGEST = 80  # characters of a name; `static/names.js` has the same
+_LONGEST = 80  # characters of a name; `explorer/data.js` has the same
 
 
 class _NamesFile(BaseModel):

@@ -192,7 +192,7 @@ def word_settings(recipe: TextRecipe) -> dict[str, Any]:
     pattern = recipe.token_pattern
     return {
         "lowercase": recipe.lowercase,
-        "pattern": None if pattern is None else {"source": page_pattern(pattern)},  # flags `dgu`
+        "pattern": None if pattern is None else page_pattern(pattern),  # flags `dgu`
         "shortest": recipe.min_length,
         "ngrams": list(recipe.ngram_range),
         "stop": sorted(stop_words(recipe)),

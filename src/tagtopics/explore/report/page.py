@@ -6,7 +6,6 @@ import base64
 import gzip
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import metadata
@@ -18,12 +17,6 @@ import numpy as np
 from tagtopics._typing import Float32, Float64
 
 LEVEL = 5  # of compression; 6 saves 1 % of the bytes and takes half as long again
-_SCRIPTS = (
-    "dom", "address", "data", "charts", "widgets", "search", "filter", "points", "colours", "labels",
-    "map",
-    "findings", "overview", "entity", "compare", "document", "time", "names", "about", "figure", "view",
-    "network", "solver", "offline", "workbench", "batch", "app",
-)  # fmt: skip
 _FIRST_LETTER = 35
 _EXACT = 22
 _POWERS = np.array([float(f"1e{i}") for i in range(_EXACT + 1)])  # powers of ten that a float holds exactly
@@ -35,31 +28,10 @@ ICON = (
 )
 
 
-def _quoted() -> str:
-    """Return a pattern of JavaScript's strings, regular expressions, and templates nested at most twice."""
-    string, inside = r"'[^'\n]*'|" + r'"(?:\\.|[^"\\\n])*"', r"[^`{}]"
-    for _ in range(3):
-        template = rf"`(?:\\.|[^`\\$]|\$(?!{{)|\${{(?:{string}|{inside})*}})*`"
-        inside = rf"[^`{{}}\"]|{template}|{{[^`{{}}]*}}"
-    return rf"{string}|{template}|/(?![ /*])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[\n])+/"
-
-
-_QUOTED = re.compile(f"({_quoted()})")
-_SPACED = re.compile(r" ?([-+*/%=<>!&|?:,;(){}\[\]]) ?(?![-+])|(?<=[=(,?:&|<>\[]) ")
-
-
-@lru_cache(maxsize=2)
-def script(*, audit: bool = False) -> str:
-    """Return the script, without comments and needless spaces; its parts share one function scope."""
-    names = (*_SCRIPTS, "audit") if audit else _SCRIPTS
-    parts = "\n".join(_asset("static", f"{name}.js") for name in names)
-    short = re.sub(r"^ *(//.*|/\*\*.*\*/)?\n|^ +| // .*| /\*\* .*? \*/", "", parts + "\n", flags=re.MULTILINE)
-    short = re.sub(r"(?<=[{(\[,])\n|,?\n(?=[)\]}])", "", short)
-    pieces = _QUOTED.split(short)
-    plain = [_SPACED.sub(r"\1", piece) for piece in pieces[::2]]
-    plain = [re.sub(r"(?<=[;}>=+])\n(?=.)|;(?=})", "", piece) for piece in plain]
-    pieces[::2] = [re.sub(r"(?<!\w)\((\w+)\)(?==>)", r"\1", piece) for piece in plain]
-    return f'(() => {{\n"use strict";\n{"".join(pieces)}start();\n}})();\n'
+@lru_cache(maxsize=1)
+def script() -> str:
+    """Return the script, which `npm run build` makes of the modules in `explorer/`."""
+    return _asset("static", "explorer.js")
 
 
 @lru_cache(maxsize=1)
@@ -76,13 +48,12 @@ def report_page(title: str, settings: dict[str, Any], blocks: Mapping[str, bytes
         settings: what the script has to know before it reads the blocks.
         blocks: data by id; they become base64, which needs no escaping.
     """
-    code = script(audit="audit" in blocks)
     policy = (
-        f"default-src 'none'; script-src '{_hash(code)}'; style-src '{_hash(style())}'; "
+        f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     content = {name: base64.b64encode(block).decode() for name, block in blocks.items()}
-    parts = {"style": style(), "script": code, "blocks": content, "policy": policy, "live": False}
+    parts = {"style": style(), "script": script(), "blocks": content, "policy": policy, "live": False}
     return _render(title, settings, parts).encode("utf-8", "replace")
 
 

@@ -17,7 +17,7 @@ from tagtopics.explore.report.page import rounded
 
 _DATE = re.compile(r"\s*([0-9]{4})(?:-([0-9]{2}))?")
 _YEAR = re.compile("year:([1-9][0-9]{3})")
-_LEAST_DOCS = 10  # fewest documents of a tag with a trend; `static/time.js` has the same
+_LEAST_DOCS = 10  # fewest documents of a tag with a trend; `explorer/time.js` has the same
 _FREQUENT, _MOST_OF = 0.005, 0.8  # of all documents: with a tag whose mix is held fixed; with any of them
 _LARGE, _EXPECTED = 0.05, 5  # share of documents of a large tag; its documents in a period, by that share
 

@@ -1,14 +1,21 @@
 // One filter for the map, the charts and the lists: tags x topics x years x words x an area of the map.
+import { polygonContains } from "d3-polygon";
+import { bdi, button, field, fill, h, isNarrow, keepingFocus, percent, plural, s, topOf, whole } from "./dom.js";
+import { store, tagFull, tagLabel, topicHue, topicLabel, topicName } from "./data.js";
+import { hashWith, pushHash } from "./address.js";
+import { searchedTexts } from "./texts.js";
+import { tagBox } from "./widgets.js";
+
 const NO_FILTER = { tags: [], topics: [], years: null, words: "", area: null };
-const filter = { ...NO_FILTER };
-const TOPIC_FROM = 0.2; // a document belongs to a topic that has at least this share of it
-let filtered = null; // Uint8Array of the listed documents, or null for all
-let filtering = false; // whether all texts are being searched, so that `filtered` is not yet known
-const followers = new Set(); // functions of pages that show what passes
+export const filter = { ...NO_FILTER };
+export const TOPIC_FROM = 0.2; // a document belongs to a topic that has at least this share of it
+export let filtered = null; // Uint8Array of the listed documents, or null for all
+export let filtering = false; // whether all texts are being searched, so that `filtered` is not yet known
+export const followers = new Set(); // functions of pages that show what passes
 
-const isFiltered = () => Boolean(filter.tags.length || filter.topics.length || filter.years || filter.words || filter.area);
+export const isFiltered = () => Boolean(filter.tags.length || filter.topics.length || filter.years || filter.words || filter.area);
 
-function setFilter(change) {
+export function setFilter(change) {
   Object.assign(filter, change);
   keepAddress();
   return applyFilter();
@@ -22,7 +29,6 @@ async function applyFilter() {
   filtering = false;
   filtered = isFiltered() ? passing(hits) : null;
   for (const follow of [...followers]) if (follow() === false) followers.delete(follow);
-  navigation();
 }
 
 function passing(hits) {
@@ -33,24 +39,14 @@ function passing(hits) {
     if (!filter.tags.every((t) => tags.includes(t))) mask[d] = 0;
     else if (!filter.topics.every((k) => store.docRoots[d * store.K + k] ** 2 >= TOPIC_FROM)) mask[d] = 0;
     else if (filter.years && !(yearOf(d) >= filter.years[0] && yearOf(d) <= filter.years[1])) mask[d] = 0;
-    else if (filter.area && !inside(filter.area, store.map.x[d], store.map.y[d])) mask[d] = 0;
+    else if (filter.area && !polygonContains(filter.area, [store.map.x[d], store.map.y[d]])) mask[d] = 0;
   }
   if (hits) for (let d = 0; d < n; d++) if (!hits.has(d)) mask[d] = 0;
   return mask;
 }
 
-// Whether a place is inside a polygon: a ray to the right crosses its sides an odd number of times.
-function inside(corners, x, y) {
-  let odd = false;
-  for (let i = 0, j = corners.length - 1; i < corners.length; j = i++) {
-    const [[ax, ay], [bx, by]] = [corners[i], corners[j]];
-    if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) odd = !odd;
-  }
-  return odd;
-}
-
 // Draw now, and again when the filter changes, while a part of the page is shown; then `left` is called.
-function followFilter(node, draw, left = () => {}) {
+export function followFilter(node, draw, left = () => {}) {
   let shown = false;
   draw();
   setTimeout(() => (shown = true), 0);
@@ -64,16 +60,16 @@ function followFilter(node, draw, left = () => {}) {
   });
 }
 
-function passed() {
+export function passed() {
   const all = [...store.documents.ids.keys()];
   return filtered ? all.filter((d) => filtered[d]) : all;
 }
 
 // The year that a tag of the kind `year` names, or 0.
-const yearOfTag = (t) => (/^year:[1-9][0-9]{3}$/.test(store.tags.names[t]) ? Number(store.tags.names[t].slice(5)) : 0);
+export const yearOfTag = (t) => (/^year:[1-9][0-9]{3}$/.test(store.tags.names[t]) ? Number(store.tags.names[t].slice(5)) : 0);
 
 // Years: of the documents' periods, or of tags such as year:1999; 0 if unknown.
-function yearOf(d) {
+export function yearOf(d) {
   if (!store.docYears) {
     const { period, tags } = store.documents;
     const names = period && store.time ? store.time.periods || store.time.names : null;
@@ -83,7 +79,7 @@ function yearOf(d) {
   }
   return store.docYears[d] || 0;
 }
-function yearSpan() {
+export function yearSpan() {
   if (store.yearSpan === undefined) {
     const years = [...new Set([...store.documents.ids.keys()].map(yearOf))].filter(Boolean).sort((a, b) => a - b);
     const [first, last] = [years[0], years[years.length - 1]];
@@ -94,7 +90,7 @@ function yearSpan() {
 }
 
 // The filter in the address: #/?tag=NAME&topic=3&years=2001-2005&words=...
-function filterQuery() {
+export function filterQuery() {
   const query = new URLSearchParams();
   filter.tags.forEach((t) => query.append("tag", store.tags.names[t]));
   filter.topics.forEach((k) => query.append("topic", k));
@@ -108,7 +104,7 @@ function keepAddress() {
   const whole = [filterQuery(), query].filter(Boolean).join("&");
   pushHash(whole ? `${path}?${whole}` : path);
 }
-function readFilter(text) {
+export function readFilter(text) {
   const query = new URLSearchParams(text);
   const years = /^(\d{1,4})-(\d{1,4})$/.exec(query.get("years") || "");
   const area = (query.get("area") || "").split(" ").map(Number);
@@ -126,14 +122,12 @@ function readFilter(text) {
 }
 
 // The bar: what is filtered by, as chips that can be removed, and boxes to add to it.
-function filterBar() {
+export function filterBar() {
   const chips = h("ul", { class: "chosen", "aria-label": "Filter" });
   const count = h("p", { class: "count", role: "status" });
   const box = h("div", { class: "combo" });
   const change = () => setFilter({ words: words.value.trim().slice(0, 200) });
-  const words = h("input", {
-    id: "filter-words", type: "search", placeholder: "Beginnings of words …", autocomplete: "off", on: { change },
-  });
+  const words = h("input", { id: "filter-words", type: "search", placeholder: "Beginnings of words …", autocomplete: "off", on: { change } });
   const addTag = (t) => setFilter({ tags: [...filter.tags, t] });
   followFilter(chips, () => {
     keepingFocus([chips, box], () => {
@@ -162,7 +156,7 @@ function passedCount() {
   return `${whole(passed().length)} of ${plural(listed, "document")}${others}`;
 }
 
-function filterChips() {
+export function filterChips() {
   const chip = (text, name, change, hue = 265) =>
     h("li", { vars: { "--hue": hue } },
       h("span", {}, typeof text === "string" ? bdi(text) : text),
@@ -192,7 +186,7 @@ function topicSelect() {
 }
 
 // Documents of each year, in colour those that pass. Drag over years, or move an end with the arrow keys, to filter.
-function yearStrip() {
+export function yearStrip() {
   const span = yearSpan();
   if (!span) return null;
   const { first, last } = span;

@@ -1,5 +1,12 @@
 // A document: its text coloured by credited tag, its topics, related documents.
-function documentPage(d) {
+import { bdi, button, byId, credited, h, hero, lead, link, percent, plural, remark, s, say, settings, slotHue, topOf, whole } from "./dom.js";
+import { badge, body, bytesOf, dateOf, docTopics, relatedDocuments, sourceOf, store, tagFull, tagLabel, tagShort, titleOf, topicHue, topicLabel } from "./data.js";
+import { keepState, stateOf, topicHref } from "./address.js";
+import { choice, documentRow, freshId, photoOf, tagChip, tagChips } from "./widgets.js";
+import { documentFigure, documentItem, ribbon, topicFigure, track } from "./figure.js";
+import { missingPage, moreAbout } from "./entity.js";
+
+export function documentPage(d) {
   if (!(d >= 0 && d < store.documents.ids.length)) return missingPage("No such document");
   const tags = store.documents.tags[d];
   const topics = docTopics(d);
@@ -47,7 +54,7 @@ function withoutBody(box, tags) {
 }
 
 // A photo with the heat map of one of its tags.
-function pictured(box, picture, tags) {
+export function pictured(box, picture, tags) {
   if (!picture.h) {
     box.replaceChildren(
       h("div", { class: "photograph small" }, h("img", { src: `data:image/jpeg;base64,${picture.j}`, alt: "The photograph" })),
@@ -82,7 +89,7 @@ function pictured(box, picture, tags) {
   };
   const options = [["-1", "photograph"], ...tags.map((t, j) => [String(j), `${tagShort(t)} ${percent(share(j))}`])];
   box.replaceChildren(
-    choice("Show", `heat-${++boxes}`, options, "-1", (value) => show(Number(value))),
+    choice("Show", freshId("heat"), options, "-1", (value) => show(Number(value))),
     frame,
     slider,
     legend,
@@ -120,15 +127,12 @@ function piecesOf(found) {
 }
 
 // Fills `box` with a coloured text. `found` is a body, `tags` are the numbers of its tags.
-function coloured(box, found, tags) {
+export function coloured(box, found, tags) {
   const n = tags.length;
   const credit = (i, j) => found.c[i * n + j] / 255;
   const usual = found.c && n ? "tag" : "topic";
   const asked = stateOf().get("colour");
-  const state = {
-    by: asked === "topic" || asked === "none" ? asked : usual,
-    on: tags.map(() => true),
-  };
+  const state = { by: asked === "topic" || asked === "none" ? asked : usual, on: tags.map(() => true) };
   const isText = found.t !== undefined && found.s.length > 0;
   const text = h("div", {
     class: isText ? "text" : "text bag", role: "group", tabindex: "0", dir: "auto",
@@ -179,7 +183,7 @@ function coloured(box, found, tags) {
   const name = "Tags; press to hide one";
   const toggles = h("div", { class: "toggles", role: "group", "aria-label": name }, tags.map(toggle));
   box.replaceChildren(
-    choice("Colour by", `by-${++boxes}`, modes, state.by, (mode) => {
+    choice("Colour by", freshId("by"), modes, state.by, (mode) => {
       state.by = mode;
       keepState("colour", mode, usual);
       toggles.hidden = mode !== "tag";

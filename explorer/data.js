@@ -1,8 +1,10 @@
 // The data: decompressed once; bodies of documents on demand.
-/** @type {any} */
-const store = {};
+import { bdi, byId, h, kept, settings, topOf, whole } from "./dom.js";
 
-function bytesOf(base64) {
+/** @type {any} */
+export const store = {};
+
+export function bytesOf(base64) {
   const bytesClass = /** @type {any} */ (Uint8Array);
   if (bytesClass.fromBase64) return bytesClass.fromBase64(base64); // newer browsers
   const text = atob(base64);
@@ -10,11 +12,11 @@ function bytesOf(base64) {
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
 }
-async function unpacked(base64) {
+export async function unpacked(base64) {
   const stream = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
 }
-async function asked(path, body) {
+export async function asked(path, body) {
   const options =
     body === undefined
       ? {}
@@ -67,7 +69,7 @@ function whenNeeded(name, make, owner = store) {
   });
 }
 
-async function load() {
+export async function load() {
   const index = settings.live ? await asked("data/index") : await unpacked(byId("index").textContent);
   Object.assign(store, index);
   const { topics, tags, documents, words, sizes } = index;
@@ -97,21 +99,21 @@ async function load() {
 }
 
 // How many documents have all of these tags; documents that are not listed count, too.
-function countWith(tags) {
+export function countWith(tags) {
   const has = (row) => tags.every((t) => row.includes(t));
   return store.docsOfTag[tags[0]].filter((d) => has(store.documents.tags[d])).length + store.counted.filter(has).length;
 }
 // Tags of rows of tags, with the number of rows, most frequent first.
-function tagCounts(rows) {
+export function tagCounts(rows) {
   const counts = new Map();
   for (const row of rows) for (const t of row) counts.set(t, (counts.get(t) || 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
 }
 // The tags of the documents that have a tag.
-const tagsWith = (t) =>
+export const tagsWith = (t) =>
   tagCounts([...store.docsOfTag[t].map((d) => store.documents.tags[d]), ...store.counted.filter((row) => row.includes(t))]).filter(([u]) => u !== t);
 // Said where a count covers only a part of the collection.
-const ofListed = () =>
+export const ofListed = () =>
   store.sizes.counted < store.sizes.documents ? ` among the ${whole(store.sizes.counted)} documents in this file` : "";
 
 // As `split_kind` of corpus/tags.py.
@@ -122,30 +124,26 @@ function kindIn(name) {
   return kind.trim() && rest.trim() && !rest.startsWith("//") ? kind : "";
 }
 
-function kindsOf(names) {
-  const kinds = new Map();
-  names.forEach((name, t) => {
-    const kind = kindIn(name);
-    if (!kinds.has(kind)) kinds.set(kind, []);
-    kinds.get(kind).push(t);
-  });
-  if (kinds.size > 8) return new Map([["", names.map((_, t) => t)]]);
+export function kindsOf(names) {
+  const kinds = new Map(names.map((name) => [kindIn(name), []]));
+  if (kinds.size > 8) return new Map([["", [...names.keys()]]]);
+  names.forEach((name, t) => kinds.get(kindIn(name)).push(t));
   return kinds;
 }
 
 // The name of a topic; with more than three words, those instead.
-const topicName = (k) => ownNames.get(k) ?? store.topics.names[k];
-const topicLabel = (k, n = 3) => (n > 3 ? store.labels[k].slice(0, n).join(", ") : topicName(k));
-const isBackground = (k) => store.topics.background[k];
+export const topicName = (k) => ownNames.get(k) ?? store.topics.names[k];
+export const topicLabel = (k, n = 3) => (n > 3 ? store.labels[k].slice(0, n).join(", ") : topicName(k));
+export const isBackground = (k) => store.topics.background[k];
 // Topics in their order, background topics at the end.
-const telling = (topics) => [false, true].flatMap((grey) => topics.filter((k) => isBackground(k) === grey));
+export const telling = (topics) => [false, true].flatMap((grey) => topics.filter((k) => isBackground(k) === grey));
 // The largest topics of a profile that characterise it: without those of the whole collection.
-const tellingTopics = (profile, n) => topOf(profile, n + store.K).filter((k) => !isBackground(k)).slice(0, n);
-const titleOf = (d) => (store.documents.titles && store.documents.titles[d]) || store.documents.ids[d];
-const mainTopic = (d) => store.map.region[d]; // the one that distinguishes it most
-const dateOf = (d) => (store.documents.dates && store.documents.dates[d]) || "";
+export const tellingTopics = (profile, n) => topOf(profile, n + store.K).filter((k) => !isBackground(k)).slice(0, n);
+export const titleOf = (d) => (store.documents.titles && store.documents.titles[d]) || store.documents.ids[d];
+export const mainTopic = (d) => store.map.region[d]; // the one that distinguishes it most
+export const dateOf = (d) => (store.documents.dates && store.documents.dates[d]) || "";
 // The address of a document elsewhere; anything but http and https is left out.
-function sourceOf(d) {
+export function sourceOf(d) {
   try {
     const url = new URL((store.documents.urls && store.documents.urls[d]) || "");
     return url.protocol === "http:" || url.protocol === "https:" ? url.href : null;
@@ -154,27 +152,27 @@ function sourceOf(d) {
   }
 }
 // A tag as people read it: its name in the thesaurus, if it is an identifier that has one.
-const tagInThesaurus = (t) => (store.tags.labels && store.tags.labels[t]) || "";
-const tagFull = (t) => tagInThesaurus(t) || store.tags.names[t];
-const tagsAsRead = () => (store.tagsAsRead ||= store.tags.names.map((_, t) => tagFull(t)));
-const tagsToFind = () => (store.tagsToFind ||= store.tags.names.map((name, t) => (tagFull(t) === name ? name : `${tagFull(t)} ${name}`)));
-const tagKind = (t) => (tagInThesaurus(t) ? "" : store.kinds.size > 1 || !store.kinds.has("") ? kindIn(store.tags.names[t]) : "");
+export const tagInThesaurus = (t) => (store.tags.labels && store.tags.labels[t]) || "";
+export const tagFull = (t) => tagInThesaurus(t) || store.tags.names[t];
+export const tagsAsRead = () => (store.tagsAsRead ||= store.tags.names.map((_, t) => tagFull(t)));
+export const tagsToFind = () => (store.tagsToFind ||= store.tags.names.map((name, t) => (tagFull(t) === name ? name : `${tagFull(t)} ${name}`)));
+export const tagKind = (t) => (tagInThesaurus(t) ? "" : store.kinds.size > 1 || !store.kinds.has("") ? kindIn(store.tags.names[t]) : "");
 // Without its kind; where this is not shown beside it, homonyms keep it: package:numpy, subpackage:numpy.
-const tagBare = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : tagFull(t));
-const tagShort = (t) => (store.homonyms.get(tagBare(t)) > 1 ? tagFull(t) : tagBare(t));
-const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, bdi(tagBare(t))];
+export const tagBare = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : tagFull(t));
+export const tagShort = (t) => (store.homonyms.get(tagBare(t)) > 1 ? tagFull(t) : tagBare(t));
+export const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, bdi(tagBare(t))];
 const square = (roots, row) => Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
-const tagProfile = (t) => square(store.tagRoots, t);
-const docTopics = (d) => square(store.docRoots, d);
+export const tagProfile = (t) => square(store.tagRoots, t);
+export const docTopics = (d) => square(store.docRoots, d);
 
-function normal(values) {
+export function normal(values) {
   let sum = 0;
   for (const x of values) sum += x;
   return values.map((x) => (sum > 0 ? x / sum : 1 / values.length));
 }
 
 // The topics of all words of some documents.
-function sharesOf(docs) {
+export function sharesOf(docs) {
   const shares = new Float64Array(store.K);
   for (const d of docs)
     for (let k = 0; k < store.K; k++) shares[k] += (store.documents.tokens[d] || 1) * store.docRoots[d * store.K + k] ** 2;
@@ -182,7 +180,7 @@ function sharesOf(docs) {
 }
 
 // The joint profile of several tags: the normalised product of their profiles.
-function together(tags) {
+export function together(tags) {
   let joint = new Float64Array(store.K).fill(1);
   for (const t of tags) {
     const one = tagProfile(t);
@@ -192,7 +190,7 @@ function together(tags) {
 }
 
 // The first words of a topic. Rows: word, p(w|k), lift.
-function wordsOf(k, n) {
+export function wordsOf(k, n) {
   const { words, phi } = store.topics;
   const lift = (w, p) => p / Math.max(store.words.weight[w] / store.tokens, 1e-12);
   return words[k].slice(0, n).map((w, i) => [w, phi[k][i], lift(w, phi[k][i])]);
@@ -201,7 +199,7 @@ function wordsOf(k, n) {
 // Words of a distribution over topics, by their contribution to the divergence from the collection; words that it has hardly more of
 // than the collection are left out.
 const LEAST_LIFT = 1.5;
-function wordsUnder(profile, n) {
+export function wordsUnder(profile, n) {
   const sums = new Map();
   profile.forEach((p, k) => {
     if (p < 1e-4) return;
@@ -213,37 +211,30 @@ function wordsUnder(profile, n) {
 }
 
 // Overlap of two distributions given by their square roots: 1 if equal, 0 if disjoint.
-function overlap(roots, a, other, b) {
+export function overlap(roots, a, other, b) {
   let sum = 0;
   for (let k = 0; k < store.K; k++) sum += roots[a * store.K + k] * other[b * store.K + k];
   return Math.min(sum, 1);
 }
 
-function relatedDocuments(d, n) {
+export function relatedDocuments(d, n) {
   const mine = new Set(store.documents.tags[d]);
   const scores = new Float32Array(store.documents.ids.length);
   for (let e = 0; e < scores.length; e++) scores[e] = e === d ? -1 : overlap(store.docRoots, d, store.docRoots, e);
   const best = topOf(scores, n).filter((e) => scores[e] > 0);
   return best.map((e) => {
-    const parts = Float64Array.from(
-      { length: store.K },
-      (_, k) => store.docRoots[d * store.K + k] * store.docRoots[e * store.K + k],
-    );
-    return {
-      doc: e, score: scores[e],
-      topics: tellingTopics(parts, 2).filter((k) => parts[k] > 0.08),
-      tags: store.documents.tags[e].filter((t) => mine.has(t)),
-    };
+    const parts = Float64Array.from({ length: store.K }, (_, k) => store.docRoots[d * store.K + k] * store.docRoots[e * store.K + k]);
+    return { doc: e, score: scores[e], topics: tellingTopics(parts, 2).filter((k) => parts[k] > 0.08), tags: store.documents.tags[e].filter((t) => mine.has(t)) };
   });
 }
 
 // Bodies of documents, in packs; the last few packs are cached.
 const packs = new Map();
-async function body(d) {
+export async function body(d) {
   const packed = await packedBody(d);
   return packed && wholeBody(packed);
 }
-async function packedBody(d) {
+export async function packedBody(d) {
   if (d >= settings.bodies) return null;
   const at = Math.floor(d / settings.chunk);
   if (!packs.has(at)) {
@@ -282,3 +273,44 @@ function wordsIn(text) {
   });
   return { w, n: w.map((word) => counts.get(word)), s };
 }
+
+const named = {};
+
+export function placeOf(kind, names) {
+  if (!named[kind]) {
+    named[kind] = new Map();
+    names.forEach((name, i) => {
+      if (!named[kind].has(name)) named[kind].set(name, i);
+    });
+  }
+  return named[kind];
+}
+
+export const isNumber = (text) => /^\d{1,9}$/.test(text);
+
+export const topicHue = (k) => regionHue(k) ?? (215 + k * 137.508) % 360;
+
+export const badge = (k) =>
+  h("span", { class: isBackground(k) ? "badge plain" : "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
+
+const SHORTS = (base64) => new Uint16Array(bytesOf(base64).buffer);
+
+export async function loadMap() {
+  const found = settings.live ? await asked("data/map") : await unpacked(byId("map-data").textContent);
+  const [x, y] = [SHORTS(found.x), SHORTS(found.y)].map((part) => Float32Array.from(part, (v) => v / 65535));
+  store.map = { ...found, x, y, region: SHORTS(found.region) };
+}
+
+// The hue of a topic on the map; before it is loaded, hues are spread evenly.
+const regionHue = (k) => (store.map ? store.map.colours[k][0] : null);
+
+export const ownNames = new Map();
+
+export const namesKey = () => `tagtopics-names ${store.title} ${store.K} ${store.topics.names.join("|").length}`;
+
+function readNames() {
+  for (const [k, name] of Object.entries(kept(namesKey())))
+    if (isNumber(k) && Number(k) < store.K && typeof name === "string" && name) ownNames.set(Number(k), name.slice(0, 80));
+}
+
+export const numbersOfTags = (names) => names.map((name) => store.tags.names.indexOf(name));

@@ -1,13 +1,18 @@
 // Shared components: tag chips, lists of documents, a combobox.
-const tagChip = (t, note) =>
+import { bdi, button, h, link, plural, settings, slotHue, whole } from "./dom.js";
+import { asked, dateOf, packedBody, store, tagFull, tagInThesaurus, tagLabel, titleOf } from "./data.js";
+import { documentHref, nextList, tagHref, wordHref } from "./address.js";
+import { findTags } from "./texts.js";
+
+export const tagChip = (t, note) =>
   link(tagHref(t),
     { class: "chip", title: tagInThesaurus(t) || tagFull(t).length > 40 ? `${tagFull(t)} ${tagInThesaurus(t) ? store.tags.names[t] : ""}`.trim().slice(0, 300) : null },
     tagLabel(t),
     note ? h("small", {}, note) : null,
   );
-const tagChips = (tags) => h("p", { class: "chips" }, tags.map((t) => tagChip(t)));
+export const tagChips = (tags) => h("p", { class: "chips" }, tags.map((t) => tagChip(t)));
 // Links that leave the tags of one kind, or of all; none if there is only one kind.
-function kindLinks(page, shown) {
+export function kindLinks(page, shown) {
   if (store.kinds.size < 2) return null;
   const one = (href, text, current) => link(href, { class: "chip", "aria-current": current ? "true" : null }, text);
   const kinds = [...store.kinds.keys()];
@@ -16,10 +21,10 @@ function kindLinks(page, shown) {
     kinds.map((kind) => one(`${page}?kind=${encodeURIComponent(kind)}`, kind || "other", shown === kind)),
   );
 }
-const wordLink = (w) => link(wordHref(w), { class: "word" }, bdi(store.words.names[w]));
+export const wordLink = (w) => link(wordHref(w), { class: "word" }, bdi(store.words.names[w]));
 
 // Tags that were chosen, each with a button to remove it.
-function chosenTags(label, tags, firstHue, remove, draw = (t) => h("span", {}, tagLabel(t))) {
+export function chosenTags(label, tags, firstHue, remove, draw = (t) => h("span", {}, tagLabel(t))) {
   if (!tags.length) return null;
   const row = (t, i) =>
     h("li", { vars: { "--hue": slotHue(firstHue + i) } },
@@ -30,7 +35,7 @@ function chosenTags(label, tags, firstHue, remove, draw = (t) => h("span", {}, t
 }
 
 // The small picture of a document that is a photo, and what fetches it.
-function thumbnail(d) {
+export function thumbnail(d) {
   if (!store.pictures) return null;
   const image = h("img", { class: "thumb", alt: "", hidden: true });
   const show = (source) => {
@@ -45,13 +50,13 @@ function thumbnail(d) {
   return { image, fill };
 }
 // A photo as { j: JPEG, r, c: rows and columns of heat maps, h: heat maps }; the server makes them now.
-async function photoOf(d) {
+export async function photoOf(d) {
   if (!settings.photos) return null;
   if (settings.live) return asked(`data/photos/${store.documents.rows[d]}`);
   const found = await packedBody(d);
   return (found && found.p) || null;
 }
-function filledInView(row, { fill }) {
+export function filledInView(row, { fill }) {
   const watcher = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     watcher.disconnect();
@@ -62,7 +67,7 @@ function filledInView(row, { fill }) {
 }
 
 /** @param {number} d @param {{ figure?: string, reasons?: any }} more */
-function documentRow(d, { figure, reasons } = {}) {
+export function documentRow(d, { figure, reasons } = {}) {
   const snippet = store.documents.snippets && store.documents.snippets[d];
   const small = thumbnail(d);
   const row = h("li", { class: small ? "pictured" : null },
@@ -78,9 +83,9 @@ function documentRow(d, { figure, reasons } = {}) {
 }
 
 // Long lists are extended on demand.
-function growing(items, draw, step = 25, list = "ol", kind = "documents") {
+export function growing(items, draw, step = 25, list = "ol", kind = "documents") {
   const box = h(list, { class: kind });
-  const [own, number] = [visit, listsDrawn++];
+  const [own, number] = nextList();
   let shown = 0;
   const click = () => {
     const first = shown;
@@ -102,24 +107,22 @@ function growing(items, draw, step = 25, list = "ol", kind = "documents") {
 }
 
 // A combobox over tags: type, choose with arrows and Enter, or click.
-let boxes = 0;
-function tagBox(label, except, chosen) {
-  const id = `box-${++boxes}`;
+let fields = 0;
+export const freshId = (kind) => `${kind}-${++fields}`; // for elements of which a page may have several
+export function tagBox(label, except, chosen) {
+  const id = freshId("box");
   const list = h("div", { id: `${id}-list`, role: "listbox", "aria-label": label, class: "options", hidden: true });
   const input = h("input", {
     id, type: "text", role: "combobox", "aria-expanded": "false", "aria-autocomplete": "list", "aria-controls": list.id,
     autocomplete: "off", spellcheck: "false", placeholder: "Add a tag …",
   });
-  const option = (t) => ({
-    draw: () => [h("span", {}, tagLabel(t)), h("small", {}, plural(store.tags.documents[t], "document"))],
-    choose: () => chosen(t),
-  });
+  const option = (t) => ({ draw: () => [h("span", {}, tagLabel(t)), h("small", {}, plural(store.tags.documents[t], "document"))], choose: () => chosen(t) });
   attachOptions(input, list, (text) => findTags(text, 12).filter((t) => !except.includes(t)).map(option));
   return h("div", { class: "combo" }, h("label", { for: id }, label), input, list);
 }
 
 // The behaviour of a combobox: `options(text)` returns { draw, choose, group }; the list follows the input.
-function attachOptions(input, list, options, submitted) {
+export function attachOptions(input, list, options, submitted) {
   let found = [];
   let active = -1;
   const close = () => {
@@ -201,38 +204,14 @@ function attachOptions(input, list, options, submitted) {
   });
 }
 
-// Search: prefixes first, then other matches; frequent before rare.
-function matches(kind, names, weight, text, n) {
-  const wanted = foldedText(text);
-  const rows = [];
-  foldedNames(kind, names).forEach((name, i) => {
-    const at = name.indexOf(wanted);
-    if (at >= 0) rows.push([name === wanted ? 0 : at === 0 || /[\s:._/-]/.test(name[at - 1]) ? 1 : 2, -weight(i), i]);
-  });
-  rows.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
-  return rows.slice(0, n).map((row) => row[2]);
-}
-const findTopics = (text) =>
-  [...Array(store.K).keys()].filter((k) => termsOf(text).every((term) => foundAt(foldedText(`${topicName(k)} ${store.labels[k].join(" ")}`), term) >= 0));
-// Tags with a similar name, or with one of its words.
-function nearTags(name, n) {
-  const found = findTags(name, n);
-  const parts = foldedText(name).split(/[\s:._/,-]+/).filter((part) => part.length > 2);
-  for (const part of [foldedText(name), ...parts.reverse()])
-    if (found.length < n) found.push(...similarNames("tagNames", tagsAsRead(), part, n));
-  return [...new Set(found)].slice(0, n);
-}
-const findTags = (text, n) => matches("tags", tagsToFind(), (t) => store.tags.documents[t], text, n);
-const findWords = (text, n) => matches("words", store.words.names, (w) => store.words.weight[w], text, n);
-// Documents by title, id and the beginning of the text; `searchedTexts` covers all of it.
-function findDocuments(text, n) {
-  const titles = (foldedStore.ids ||= store.documents.ids.map((id, d) => foldedText(titleOf(d) === id ? id : `${titleOf(d)} ${id}`)));
-  const named = matches("ids", titles, (d) => store.documents.tokens[d], text, n);
-  const seen = new Set(named);
-  const terms = termsOf(text);
-  const told = [];
-  const starts = texts.folded || (store.documents.snippets && foldedNames("snippets", store.documents.snippets));
-  for (let d = 0; starts && d < starts.length && named.length + told.length < n; d++)
-    if (!seen.has(d) && terms.every((term) => foundAt(starts[d], term) >= 0)) told.push(d);
-  return [...named, ...told];
+export function choice(legend, name, options, value, changed) {
+  return h("fieldset", { class: "choice" },
+    h("legend", {}, legend),
+    options.map(([key, text]) =>
+      h("label", {},
+        h("input", { type: "radio", name, value: key, checked: key === value, on: { change: () => changed(key) } }),
+        h("span", {}, text),
+      ),
+    ),
+  );
 }

@@ -1,4 +1,9 @@
 // How to read the pages: the data, the model, how far to trust it, what the words mean.
+import { h, hero, lead, percent, plural, settings, topOf, whole } from "./dom.js";
+import { ofListed, store } from "./data.js";
+import { TOPIC_FROM } from "./filter.js";
+import { barFigure, card, factsFigure, topicItem } from "./figure.js";
+
 const GLOSSARY = [
   ["Topic", "A set of words that tend to occur in the same documents. The model finds topics; nobody defines them. A name is made from a topic's most telling words and tags."],
   ["Background topic", "A topic that is spread over the whole collection, so that it says little about a single document or tag. It is shown in grey and left out where topics characterise something."],
@@ -12,7 +17,7 @@ const GLOSSARY = [
   ["Perplexity", "How many equally likely words the model hesitates between when it predicts hidden words; lower is better. Topics are inferred from 80 % of each document's words and scored on the other 20 %."],
 ];
 
-function aboutPage() {
+export function aboutPage() {
   const { sizes, facts, parameters } = store;
   const most = parameters.max_iter;
   const swept = facts.iterations

@@ -1,6 +1,10 @@
 // Analysis of new texts inside the file: words, topics by fold-in, tags by kernel ridge regression.
+import { byId, plural, settings, topOf, whole } from "./dom.js";
+import { asked, bytesOf, normal, overlap, placeOf, store, unpacked } from "./data.js";
+import { Solver } from "./solver.js";
+
 let offlineBench = null;
-function loadBench() {
+export function loadBench() {
   offlineBench ||= unpacked(byId("bench").textContent).then(async (found) => {
     const model = decodedBench(found);
     if (model.tags) await inferTopics(model);
@@ -52,7 +56,7 @@ function raggedOf({ sizes, gaps }) {
 function decodedBench(found) {
   const phi = Float32Array.from(bytesOf(found.phi), (root) => (root / 255) ** 2);
   const column = new Map(store.words.names.map((name, w) => [name, w]));
-  return { ...found, phi, column, stop: new Set(found.settings.stop), phrases: new Set(found.settings.phrases), tags: found.tags && decodedTags(found.tags) };
+  return { ...found, phi, column, stop: new Set(found.settings.stop), tags: found.tags && decodedTags(found.tags) };
 }
 
 function decodedTags(tags) {
@@ -78,56 +82,23 @@ function decodedTags(tags) {
   };
 }
 
-// ---------------------------------------------------------------------------------------- words
 const WORD = /[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*(?:[\u200c\u200d]+[\p{L}\p{N}_][\p{L}\p{N}_\p{M}]*)*/gu;
 
-// Where the tokens of a text are, by the pattern of the recipe: that of `views/page_words.py`, or the default one.
+// Where the tokens of a text are, by the pattern of the recipe (`record/workbench.py`), or the default one.
 function tokensOf(model, text) {
   const own = model.settings.pattern;
   if (!own) return [...text.matchAll(WORD)].map((match) => [match.index, match.index + match[0].length]);
-  const pattern = new RegExp(own.source, "dgu");
-  return stretchesOf(text, own.piece).flatMap(([start, stop]) => {
-    pattern.lastIndex = start;
-    return [...text.slice(0, stop).matchAll(pattern)].map((match) => match.indices.at(-1)).filter(Boolean);
-  });
-}
-// Stretches of a text, cut at white space: some patterns take long on long ones (`corpus/patterns.py`).
-function stretchesOf(text, size) {
-  if (!size) return [[0, text.length]];
-  const found = [];
-  for (let start = 0; start < text.length; start = found.at(-1)[1]) {
-    let stop = Math.min(start + size, text.length);
-    const space = 1 + Math.max(...[" ", "\n", "\t"].map((one) => text.slice(start, stop).lastIndexOf(one)));
-    if (stop < text.length && space) stop = start + space;
-    found.push([start, stop]);
-  }
-  return found;
-}
-// From the left, the longest phrase first; a word that is left out (null) is in none.
-function withPhrases(model, tokens) {
-  const { phrases } = model;
-  if (!phrases.size) return tokens.filter(([, , word]) => word !== null);
-  const longest = Math.max(...[...phrases].map((phrase) => phrase.split(" ").length));
-  const merged = [];
-  for (let i = 0, n; i < tokens.length; i += n) {
-    const phrase = (size) => tokens.slice(i, i + size).map(([, , word]) => word ?? "\n").join(" ");
-    for (n = Math.min(longest, tokens.length - i); n > 1 && !phrases.has(phrase(n)); n--);
-    if (tokens[i][2] !== null) merged.push([tokens[i][0], tokens[i + n - 1][1], phrase(n)]);
-  }
-  return merged;
+  return [...text.matchAll(new RegExp(own, "dgu"))].map((match) => match.indices.at(-1)).filter(Boolean);
 }
 
 // The words of a text that the model knows, with counts; where they are; how many it does not know.
-function wordsOfText(model, original) {
+export function wordsOfText(model, original) {
   const { lowercase, shortest, ngrams, pattern } = model.settings;
   const normal = original.normalize("NFC");
   const folded = lowercase ? normal.replace(/\u0130/g, "i").toLowerCase().normalize("NFC") : normal;
   const text = folded.length === normal.length ? normal : folded;
   const kept = (word) => [...word].length >= shortest && !model.stop.has(word) && (pattern || /\p{L}/u.test(word));
-  const tokens = withPhrases(
-    model,
-    tokensOf(model, folded).map(([start, stop]) => [start, stop, folded.slice(start, stop)]).map((token) => (kept(token[2]) ? token : [token[0], token[1], null])),
-  );
+  const tokens = tokensOf(model, folded).map(([start, stop]) => [start, stop, folded.slice(start, stop)]).filter(([, , word]) => kept(word));
   const counts = new Map();
   const spans = [];
   let unknown = 0;
@@ -146,7 +117,6 @@ function wordsOfText(model, original) {
   return { text, counts: new Map([...counts].sort((a, b) => a[0] - b[0])), spans, known, unknown };
 }
 
-// --------------------------------------------------------------------------------------- topics
 // The same steps as `kernels/fold.py`: all words at once, until the topics of the document settle.
 function foldIn(model, counts) {
   const K = store.K;
@@ -196,12 +166,10 @@ function gains(phi, { words, counts }, theta, floor, sums, part) {
   for (let k = 0; k < K; k++) sums[k] *= theta[k];
 }
 
-// ----------------------------------------------------------------------------------------- tags
 // Similarities of a text with the training documents, as in `recommend/loops.py`.
 function similarities(model, counts, topics) {
   const { postings, roots, documents } = model.tags;
   const { topicWeight } = model.settings;
-  const K = store.K;
   const alike = new Float64Array(documents);
   let tokens = 0;
   for (const n of counts.values()) tokens += n;
@@ -213,11 +181,7 @@ function similarities(model, counts, topics) {
     }
   }
   const own = topics.map(Math.sqrt);
-  for (let d = 0; d < documents; d++) {
-    let total = 0;
-    for (let k = 0; k < K; k++) total += own[k] * roots[d * K + k];
-    alike[d] = (1 - topicWeight) * alike[d] + topicWeight * total;
-  }
+  for (let d = 0; d < documents; d++) alike[d] = (1 - topicWeight) * alike[d] + topicWeight * overlap(own, 0, roots, d);
   return alike;
 }
 
@@ -336,11 +300,7 @@ async function offlineAnswers(text) {
 const SURE = 0.9; // largest probability of a tag here
 function relatedTo(model, topics, alike, likely) {
   const own = topics.map(Math.sqrt);
-  const scores = Float32Array.from(store.documents.ids, (_, d) => {
-    let sum = 0;
-    for (let k = 0; k < store.K; k++) sum += own[k] * store.docRoots[d * store.K + k];
-    return Math.min(sum, 1) * (alike ? model.settings.topicWeight : 1);
-  });
+  const scores = Float32Array.from(store.documents.ids, (_, d) => overlap(own, 0, store.docRoots, d) * (alike ? model.settings.topicWeight : 1));
   const place = placeOf("row", store.documents.rows);
   (alike || []).forEach((similarity, d) => {
     const { starts, values } = model.tags.tags;
@@ -349,4 +309,52 @@ function relatedTo(model, topics, alike, likely) {
     if (place.has(model.tags.rows[d])) scores[place.get(model.tags.rows[d])] = 1 - missed * (1 - Math.max(similarity, 0));
   });
   return topOf(scores, LANDING).map((d) => ({ row: store.documents.rows[d], score: scores[d] }));
+}
+
+const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
+
+const LANDING = 15; // nearest documents, whose mean is the place of a text on the map
+
+export const hasBench = () =>
+  settings.live ? ["transform", "photograph"].some((kind) => settings.offers.includes(kind)) : settings.bench;
+
+// Why a text is refused, given its numbers of known and unknown words; null if it is not.
+function refusal(known, unknown) {
+  if (!known) return "The model knows none of the words of this text, so it cannot analyse it.";
+  if (known < LEAST_KNOWN * (known + unknown))
+    return `The model knows only ${whole(known)} of ${plural(known + unknown, "word")} of this text, too few to analyse it. Is it in the language of the collection?`;
+  return null;
+}
+
+export async function answersFor(text, tags) {
+  if (!settings.live) return offlineAnswers(text);
+  const names = tags.map((t) => store.tags.names[t]);
+  const documents = [{ text, tags: names }];
+  const optional = (kind, body) =>
+    settings.offers.includes(kind)
+      ? asked(`api/v1/${kind}`, body).catch((error) => ({ failed: error.message }))
+      : { failed: kind === "recommend" ? `${store.model} does not recommend.` : `${store.model} does not explain.` };
+  const [topics, related, explained, recommended] = await Promise.all([
+    asked("api/v1/transform", { documents }),
+    asked("api/v1/related", { documents, top: LANDING }),
+    tags.length ? optional("explain", { documents }) : null,
+    optional("recommend", { documents: [{ text }], top: 30 }),
+  ]);
+  const refused = refusal(topics.documents[0].known_words, topics.documents[0].unknown_words);
+  if (refused) throw new Error(refused);
+  return {
+    topics: topics.documents[0], related: related.documents[0],
+    explained: explained && !explained.failed ? explained.documents[0] : null,
+    recommended: recommended.failed ? recommended : recommended.documents[0],
+  };
+}
+
+export const documentsIn = (related) => related.map(({ row, score }) => ({ d: placeOf("row", store.documents.rows).get(row), score })).filter(({ d }) => d !== undefined);
+
+// Where a text lands: the weighted mean of the places of its nearest documents, and how far from it they are.
+export function landing(near) {
+  const all = near.reduce((sum, { score }) => sum + score, 0);
+  const mean = (value) => near.reduce((sum, { d, score }) => sum + score * value(d), 0) / all;
+  const [x, y] = [mean((d) => store.map.x[d]), mean((d) => store.map.y[d])];
+  return [x, y, Math.sqrt(mean((d) => (store.map.x[d] - x) ** 2 + (store.map.y[d] - y) ** 2))];
 }

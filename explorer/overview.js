@@ -1,5 +1,17 @@
 // The front page: the map with its filter, years, and findings or what passes the filter.
-function overviewPage() {
+import { h, lead, link, percent, plural, remark, settings, topOf, whole } from "./dom.js";
+import { badge, dateOf, docTopics, mainTopic, sharesOf, store, tagCounts, tagFull, tagLabel, tagProfile, telling, tellingTopics, titleOf, topicHue, topicLabel, topicName, wordsOf } from "./data.js";
+import { groupHref, keepState, pushHash, stateOf, tagHref, topicHref } from "./address.js";
+import { foldedText } from "./texts.js";
+import { choice, documentRow, growing, kindLinks, tagChips, wordLink } from "./widgets.js";
+import { filter, filterBar, filtered, filtering, followFilter, passed, yearStrip } from "./filter.js";
+import { ITEM } from "./pictures.js";
+import { HAIRLINE, barFigure, card, chipFigure, documentFigure, documentItem, figure, moreFigure, ribbon, shareMenu, tagItem, topicItem, topicsMore } from "./figure.js";
+import { colourChoice } from "./colours.js";
+import { DocumentMap } from "./map.js";
+import { findingLine, findingsCard } from "./findings.js";
+
+export function overviewPage() {
   const map = new DocumentMap();
   const side = h("div", { class: "side" });
   let seen = filtered;
@@ -68,7 +80,7 @@ function passingCards() {
   ].filter(Boolean);
 }
 
-function groupCards(title, n) {
+export function groupCards(title, n) {
   const rows = store.groups.map(({ tags, topic, documents }) => ({
     tags, topic, id: tags.map((t) => store.tags.names[t]).join(" + "), name: tags.map(tagFull).join(" + "), value: documents, text: plural(documents, "document"),
   }));
@@ -90,7 +102,7 @@ function groupCards(title, n) {
 }
 
 // Lists of topics, tags and documents.
-function topicsPage() {
+export function topicsPage() {
   const { share, coherence } = store.topics;
   const orders = ["share", "number", ...(coherence.length ? ["coherence"] : [])];
   const asked = stateOf().get("order");
@@ -125,19 +137,7 @@ function topicDeck(k) {
   );
 }
 
-function choice(legend, name, options, value, changed) {
-  return h("fieldset", { class: "choice" },
-    h("legend", {}, legend),
-    options.map(([key, text]) =>
-      h("label", {},
-        h("input", { type: "radio", name, value: key, checked: key === value, on: { change: () => changed(key) } }),
-        h("span", {}, text),
-      ),
-    ),
-  );
-}
-
-function tagsPage(kind) {
+export function tagsPage(kind) {
   const shown = kind !== undefined && store.kinds.has(kind) ? kind : null;
   const tags = shown === null ? store.tags.names.map((_, t) => t) : store.kinds.get(shown);
   return [
@@ -159,7 +159,7 @@ function tagRow(t) {
   );
 }
 
-function documentsPage() {
+export function documentsPage() {
   const list = h("div");
   const by = (value) => (a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : store.documents.rows[a] - store.documents.rows[b]);
   const orders = {

@@ -1,8 +1,14 @@
 // Topics and tags over time: what rises, what falls. All of it answers to the filter.
+import { h, hero, isNarrow, lead, link, percent, plural, whole } from "./dom.js";
+import { badge, store, tagFull, tagShort, topicHue, topicName } from "./data.js";
+import { keepState, pushHash, stateOf, topicHref } from "./address.js";
+import { choice, tagChip } from "./widgets.js";
+import { filter, filterBar, filtered, followFilter, passed, yearOfTag, yearStrip } from "./filter.js";
+import { ITEM } from "./pictures.js";
+import { BAND, halvesOf, lineFigure, listFigure, periodRows, tagItem, timeLine, topicItem } from "./figure.js";
+
 const LEAST_TREND = 10; // documents of a tag
 const MOST_TRENDS = 12;
-
-const BAND = "Band: 95 % interval of the mean.";
 
 // Documents, mean shares of topics and half their 95 % intervals in each period.
 function meansOf(docs) {
@@ -39,13 +45,6 @@ function timeOfPassed(held) {
   const isKnown = ([t, early, after]) => early + after >= LEAST_TREND && !filter.tags.includes(t) && !yearOfTag(t);
   return withTrends({ periods, late, ...meansOf(passed()), tags: [...counts.values()].filter(isKnown) });
 }
-// The rows of a topic's line.
-const periodRows = ({ periods, documents, shares, margins }, k) =>
-  periods.map((name, i) => {
-    const [value, margin] = [documents[i] ? shares[i][k] : null, margins[i] ? margins[i][k] : 0];
-    const text = `${percent(shares[i][k])}${margin ? ` ± ${percent(margin)}` : ""} of ${plural(documents[i], "document")}`;
-    return { name, value, low: Math.max(value - margin, 0), high: value + margin, text };
-  });
 // Frequent tags that are missing in some periods: there, the mix of documents changes, unless it is held fixed.
 function mixNote(held) {
   const { periods, missing } = store.time;
@@ -80,7 +79,7 @@ function tagTrends(tags, [before, since]) {
   return { rising: some(1), falling: some(-1) };
 }
 
-function timePage() {
+export function timePage() {
   const [sentence, mix, box] = [lead(), h("p", { class: "note mix" }), h("div")];
   const kinds = store.time.held.map(({ kind }) => [kind || "tags", `${kind || "tags"} held fixed`]);
   const options = { scale: [["own", "own"], ["common", "common"]], mix: [["any", "as it is"], ...kinds] };
@@ -104,9 +103,6 @@ function timePage() {
     kinds.length ? choose("Mix of documents", "mix") : null, choose("Scale of small charts", "scale"), box,
   ];
 }
-
-const halvesOf = ({ periods, late }) =>
-  [periods.slice(0, late), periods.slice(late)].map((part) => (part.length > 1 ? `${part[0]}–${part.at(-1)}` : part[0]));
 function timeSentence(time) {
   const shown = time.topics.filter(([k]) => !store.topics.background[k]);
   const [first, last] = [time.periods[0], time.periods.at(-1)];

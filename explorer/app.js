@@ -1,4 +1,26 @@
+/*! With parts of d3 (array, contour, dispatch, dsv, force, path, polygon, quadtree, shape, timer): ISC License, copyright 2010-2023 Mike Bostock. Permission to use, copy, modify, and/or distribute this software for any purpose
+with or without fee is hereby granted, provided that the above copyright notice and this permission notice appear in all copies. THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH REGARD TO THIS SOFTWARE
+INCLUDING ALL IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY SPECIAL, DIRECT, INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS OF USE, DATA OR
+PROFITS, WHETHER IN AN ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE. */
 // Routing, search, theme, keyboard.
+import { bdi, byId, fill, h, keep, kept, link, percent, plural, remark, say, settings } from "./dom.js";
+import { load, loadMap, store, tagFull, tagsAsRead, titleOf, topicName } from "./data.js";
+import { backToPlace, beginVisit, decoded, documentAt, documentHref, embedCode, groupHref, headline, isDrawn, plainHash, rename, stateOf, tagAt, tagHref, topicAt, topicHref, wordAt, wordHref } from "./address.js";
+import { findDocuments, findTags, findTopics, findWords, foldedText, readTexts, similarNames } from "./texts.js";
+import { attachOptions } from "./widgets.js";
+import { filterQuery, followers, isFiltered, readFilter } from "./filter.js";
+import { aboutPage } from "./about.js";
+import { hasBench } from "./offline.js";
+import { auditPage } from "./audit.js";
+import { documentsPage, overviewPage, tagsPage, topicsPage } from "./overview.js";
+import { missingPage, tagPage, topicPage, wordPage } from "./entity.js";
+import { groupsPage } from "./compare.js";
+import { timePage } from "./time.js";
+import { networkPage } from "./network.js";
+import { documentPage } from "./document.js";
+import { searchPage } from "./search.js";
+import { workbenchPage } from "./workbench.js";
+
 // Four places, each with its pages; the first that there is opens the place. A page without content is not offered.
 /** @type {[string, string[][]][]} */
 const PLACES = [
@@ -7,7 +29,7 @@ const PLACES = [
   ["Read", [["documents", "Documents"]]],
   ["Trust", [["about", "How to read"]]],
 ];
-const BUTTONS = hasBench() ? [["workbench", "Try a text"]] : [];
+const BUTTONS = [...(hasBench() ? [["workbench", "Try a text"]] : []), ...(settings.audit ? [["audit", "Audit"]] : [])];
 const OWNERS = { topic: "topics", word: "topics", tag: "tags", document: "documents", search: "documents" };
 /** @type {(parts: string[]) => string} */
 const ownerOf = ([name, rest]) => (name === "tags" && rest ? "groups" : (OWNERS[name] ?? name));
@@ -32,6 +54,7 @@ const ROUTES = {
   search: (rest) => searchPage(decoded(rest)),
 };
 if (hasBench()) ROUTES.workbench = () => workbenchPage();
+if (settings.audit) ROUTES.audit = () => auditPage();
 
 function at(number, href, page) {
   if (number >= 0) rename(href(number));
@@ -49,14 +72,6 @@ function tagsTogether(rest) {
 function pageOf(parts) {
   const [name, rest] = parts;
   return Object.hasOwn(ROUTES, name) ? ROUTES[name](rest || "") : missingPage("No such page");
-}
-
-function decoded(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 // Pages that answer to the filter: links between them keep it.
@@ -104,9 +119,7 @@ function route() {
 }
 
 function searching() {
-  const row = (group, name, note, path) => ({
-    group, draw: () => [bdi(name), h("small", {}, note)], choose: () => (location.hash = path),
-  });
+  const row = (group, name, note, path) => ({ group, draw: () => [bdi(name), h("small", {}, note)], choose: () => (location.hash = path) });
   const searchHref = (text) => `#/search/${encodeURIComponent(text)}`;
   const options = (text) => {
     if (!text) return [];
@@ -175,6 +188,8 @@ function start() {
       window.addEventListener("hashchange", () => {
         if (!isDrawn()) route();
       });
+      window.addEventListener("renamed", route);
+      followers.add(navigation);
       route();
       document.documentElement.dataset.ready = "yes";
       if (!settings.live && !store.pictures) setTimeout(() => readTexts(false), 3000); // a server would send all texts
@@ -189,4 +204,72 @@ function start() {
       );
       document.documentElement.dataset.ready = "failed";
     });
+}
+
+start();
+
+// Share the view as it stands: its address, and code to embed it.
+async function copyText(text, field) {
+  field.focus();
+  field.select();
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    document.execCommand("copy"); // where a page may not use the clipboard itself
+  }
+  say("Copied");
+}
+
+function copyField(id, name, text) {
+  const field = h("input", { id, type: "text", readonly: true, value: text });
+  const button = h("button", { type: "button", on: { click: () => copyText(field.value, field).then(() => done()) } }, "Copy");
+  const done = () => {
+    button.textContent = "Copied";
+    setTimeout(() => (button.textContent = "Copy"), 1500);
+  };
+  return h("div", { class: "copied" }, h("label", { for: id }, name), field, button);
+}
+
+// The menu in the bar. It is drawn each time that it opens, for the view of that moment.
+function viewMenu() {
+  const menu = byId("view");
+  const box = byId("view-box");
+  menu.addEventListener("toggle", () => {
+    if (!menu.open) return;
+    box.replaceChildren(
+      copyField("view-address", "Address of this view", location.href.split("#")[0] + plainHash()),
+      settings.live ? "" : remark("It opens this view of the same file: send the file along, or put it on a web server."),
+      copyField("view-embed", "Code to embed it", embedCode()),
+    );
+  });
+  document.addEventListener("click", (event) => {
+    if (menu.open && !menu.contains(event.target)) menu.open = false;
+  });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    menu.open = false;
+    byId("view-button").focus();
+  });
+}
+
+// Embedded views have no bar and no footer; `card` leaves one card. Links open the explorer in a tab of its own.
+function embedded(main) {
+  const state = stateOf();
+  const on = state.has("embed");
+  document.documentElement.classList.toggle("embedded", on);
+  if (!on) return;
+  const wanted = state.get("card");
+  const cards = wanted ? [...main.querySelectorAll(".card, .terrain")].filter((one) => titleOfCard(one) === wanted) : [];
+  if (cards.length) main.replaceChildren(h("h1", { class: "hidden" }, headline()), cards[0]);
+  main.append(h("p", { class: "origin" }, link(plainHash(), { target: "_blank", rel: "noopener" }, `${store.title}: open in the explorer`), ));
+}
+const titleOfCard = (section) => {
+  const title = section.querySelector("h2");
+  return title ? title.textContent : section.getAttribute("aria-label") || "";
+};
+function outOfFrame(event) {
+  const target = event.target.closest && event.target.closest("a[href^='#']");
+  if (!target || !document.documentElement.classList.contains("embedded")) return;
+  target.setAttribute("target", "_blank");
+  target.setAttribute("rel", "noopener");
 }

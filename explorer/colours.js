@@ -1,15 +1,23 @@
 // What the colours of the map show: a table of modes, and their legends.
+import { clamped, h, keepingFocus, plural, s, settings, topOf } from "./dom.js";
+import { isBackground, store, tagBare, tagShort } from "./data.js";
+import { keepState, pushHash } from "./address.js";
+import { orderedColour, packedColour, plainColour, rgbOf } from "./points.js";
+import { choice, chosenTags, tagBox } from "./widgets.js";
+import { yearOf, yearSpan } from "./filter.js";
+import { audit, loadAudit } from "./audit.js";
+
 // Ten colours, lightness, chroma and hue, that also people who confuse red and green tell apart.
-const TEN = [
+export const TEN = [
   [0.694, 0.126, 71], [0.424, 0.2, 267], [0.569, 0.171, 144], [0.658, 0.178, 350], [0.72, 0.154, 240],
   [0.84, 0.194, 127], [0.591, 0.199, 282], [0.425, 0.085, 82], [0.4, 0.141, 330], [0.541, 0.071, 233],
 ];
 /** @param {number[]} colour @param {boolean} dark */
-const tenth = ([lightness, chroma, hue], dark) => packedColour(lightness + (dark ? 0.08 : 0), chroma, hue);
+export const tenth = ([lightness, chroma, hue], dark) => packedColour(lightness + (dark ? 0.08 : 0), chroma, hue);
 
 // { key, name, note, paint }: `paint(dark)` returns `of`, the colour of a point or 0 for grey, and, for a legend, `rows` of names
 // and colours or a `scale` of ordered values.
-function colourModes(chosen) {
+export function colourModes(chosen) {
   const span = yearSpan();
   const kinds = [...store.kinds].filter(([kind, tags]) => kind !== "year" && tags.length > 1);
   const unknown = span && store.map.x.some((_, i) => !yearOf(i)) ? " Documents without a known year are grey." : "";
@@ -56,7 +64,7 @@ function yearTexts({ first, last, part }) {
 
 // A legend on the map. Attributes say it all, so pictures can have it, too.
 /** @param {any} paint */
-function mapLegend({ rows = [], scale }, dark, ground) {
+export function mapLegend({ rows = [], scale }, dark, ground) {
   if (!scale && !rows.length) return null;
   const size = { width: 196, height: scale ? 42 : 12 + 20 * rows.length };
   const { color, fontFamily } = getComputedStyle(document.body);
@@ -73,7 +81,7 @@ function mapLegend({ rows = [], scale }, dark, ground) {
 }
 
 // The choice of a mode, below the map; chosen tags are part of the address.
-function colourChoice(map, tell) {
+export function colourChoice(map, tell) {
   const picker = h("div", { class: "picker" });
   const show = () => {
     map.recolour();

@@ -1,27 +1,23 @@
 // The workbench: analyse a new text, accept or refuse recommended tags, export the result.
+import { dsvFormat } from "d3-dsv";
+import { action, bdi, clamped, h, hero, keep, keepingFocus, kept, lead, link, percent, plural, remark, settings, topOf, whole } from "./dom.js";
+import { badge, body, numbersOfTags, placeOf, store, tellingTopics, topicHue, topicLabel, topicName } from "./data.js";
+import { topicHref } from "./address.js";
+import { chosenTags, growing, tagBox, tagChip } from "./widgets.js";
+import { cell, download } from "./pictures.js";
+import { barFigure, card, documentFigure, documentItem, placesFigure, topicFigure } from "./figure.js";
+import { answersFor, documentsIn, landing, loadBench } from "./offline.js";
+import { coloured, pictured } from "./document.js";
+
 const bench = { text: "", tags: [], refused: [], answers: null, undo: [], kept: [], read: false, asked: 0 };
-const LEAST_KNOWN = 0.2; // share of a text's words that the model must know
 const MOST_PROPOSALS = 12;
-const LANDING = 15; // nearest documents, whose mean is the place of a text on the map
 
-const hasBench = () =>
-  settings.live ? ["transform", "photograph"].some((kind) => settings.offers.includes(kind)) : settings.bench;
-
-function workbenchPage() {
+export function workbenchPage() {
   return !settings.live || settings.offers.includes("transform") ? textBench() : photographBench();
-}
-
-// Why a text is refused, given its numbers of known and unknown words; null if it is not.
-function refusal(known, unknown) {
-  if (!known) return "The model knows none of the words of this text, so it cannot analyse it.";
-  if (known < LEAST_KNOWN * (known + unknown))
-    return `The model knows only ${whole(known)} of ${plural(known + unknown, "word")} of this text, too few to analyse it. Is it in the language of the collection?`;
-  return null;
 }
 
 const benchHead = (title, text) => hero("Workbench", title, lead(text));
 const namesOf = (tags) => tags.map((t) => store.tags.names[t]);
-const numbersOfTags = (names) => names.map((name) => store.tags.names.indexOf(name));
 
 // A new photo: its tags, and where in the photo each of them is.
 function photographBench() {
@@ -176,29 +172,6 @@ function doneTexts(forget) {
   ];
 }
 
-async function answersFor(text, tags) {
-  if (!settings.live) return offlineAnswers(text);
-  const names = tags.map((t) => store.tags.names[t]);
-  const documents = [{ text, tags: names }];
-  const optional = (kind, body) =>
-    settings.offers.includes(kind)
-      ? asked(`api/v1/${kind}`, body).catch((error) => ({ failed: error.message }))
-      : { failed: kind === "recommend" ? `${store.model} does not recommend.` : `${store.model} does not explain.` };
-  const [topics, related, explained, recommended] = await Promise.all([
-    asked("api/v1/transform", { documents }),
-    asked("api/v1/related", { documents, top: LANDING }),
-    tags.length ? optional("explain", { documents }) : null,
-    optional("recommend", { documents: [{ text }], top: 30 }),
-  ]);
-  const refused = refusal(topics.documents[0].known_words, topics.documents[0].unknown_words);
-  if (refused) throw new Error(refused);
-  return {
-    topics: topics.documents[0], related: related.documents[0],
-    explained: explained && !explained.failed ? explained.documents[0] : null,
-    recommended: recommended.failed ? recommended : recommended.documents[0],
-  };
-}
-
 function benchResult(again) {
   const { topics, related, explained, recommended } = bench.answers;
   const near = documentsIn(related);
@@ -206,9 +179,7 @@ function benchResult(again) {
   const reading = h("section", { class: "card reading", "aria-label": "Text by tag" });
   if (explained) coloured(reading, bodyOf(explained), numbersOfTags(explained.tags));
   return [
-    remark(
-      `${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`,
-    ),
+    remark(`${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`),
     h("div", { class: "split" },
       h("div", {},
         topicFigure(null, topics.topics, 8),
@@ -229,15 +200,6 @@ function benchResult(again) {
         : null,
     ),
   ];
-}
-
-const documentsIn = (related) => related.map(({ row, score }) => ({ d: placeOf("row", store.documents.rows).get(row), score })).filter(({ d }) => d !== undefined);
-// Where a text lands: the weighted mean of the places of its nearest documents, and how far from it they are.
-function landing(near) {
-  const all = near.reduce((sum, { score }) => sum + score, 0);
-  const mean = (value) => near.reduce((sum, { d, score }) => sum + score * value(d), 0) / all;
-  const [x, y] = [mean((d) => store.map.x[d]), mean((d) => store.map.y[d])];
-  return [x, y, Math.sqrt(mean((d) => (store.map.x[d] - x) ** 2 + (store.map.y[d] - y) ** 2))];
 }
 
 // An explanation from the server as a stored body. Its spans are in code points; the page uses UTF-16 units.
@@ -350,3 +312,101 @@ function proposal(row, again) {
     reasons,
   );
 }
+
+// Many texts at once: a CSV file in, its rows with topics and tags out.
+const MOST_TEXTS = 5000;
+const TEXT_COLUMN = /^(text|abstract|body|content|description|summary)$/i;
+
+// The cells of a CSV file, with the separator that the head has most of.
+function rowsOfCsv(content) {
+  const text = content.replace(/^\ufeff/, "");
+  const head = text.split("\n", 1)[0];
+  const comma = [",", ";", "\t"].reduce((a, b) => (head.split(b).length > head.split(a).length ? b : a));
+  return dsvFormat(comma).parseRows(text).filter((row) => row.some((one) => one.trim()));
+}
+
+// The texts of a file: of the column that is called text, abstract, ..., otherwise the one with the most letters.
+function textsOfCsv(content) {
+  const rows = rowsOfCsv(content);
+  if (rows.length < 2) throw new Error("The file needs a line with the names of the columns, and a line for each text.");
+  if (rows.length - 1 > MOST_TEXTS) throw new Error(`The file has ${whole(rows.length - 1)} texts; at most ${whole(MOST_TEXTS)} at a time.`);
+  const [names, ...body] = rows;
+  const letters = names.map((_, i) => body.reduce((sum, row) => sum + (row[i] || "").length, 0));
+  const named = names.findIndex((name) => TEXT_COLUMN.test(name.trim()));
+  const column = named >= 0 ? named : topOf(letters, 1)[0];
+  return { name: names[column], id: body.map((row, i) => (column === 0 ? String(i + 1) : row[0])), texts: body.map((row) => row[column] || "") };
+}
+
+async function analysed(text) {
+  try {
+    if (!text.trim()) throw new Error("no text");
+    const { topics, recommended, related } = await answersFor(text.slice(0, 100_000), []);
+    const k = tellingTopics(Float64Array.from(topics.topics), 1)[0] ?? 0;
+    const tags = recommended.failed ? [] : recommended.slice(0, 5);
+    return { topic: k, share: topics.topics[k], tags, place: landing(documentsIn(related)) };
+  } catch (error) {
+    return { wrong: error.message, tags: [] };
+  }
+}
+
+const batchCsv = (found) =>
+  [
+    ["id", "topic", "topic_name", "share", "tags", "probabilities", "note"],
+    ...found.map((row) => [
+      row.id,
+      ...(row.wrong ? ["", "", ""] : [String(row.topic), topicName(row.topic), row.share.toFixed(3)]),
+      row.tags.map((one) => one.tag).join("; "),
+      row.tags.map((one) => one.score.toFixed(3)).join("; "),
+      row.wrong || "",
+    ]),
+  ].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
+
+function batchCard() {
+  const state = h("p", { class: "note", role: "status" });
+  const box = h("div", {});
+  const run = async (file) => {
+    box.replaceChildren();
+    try {
+      const { name, id, texts } = textsOfCsv(await file.text());
+      const found = [];
+      for (let i = 0; i < texts.length; i++) {
+        found.push({ id: id[i], ...(await analysed(texts[i])) });
+        if (i % 10 === 0) {
+          state.textContent = `${whole(i + 1)} of ${whole(texts.length)} texts, from the column “${name}” …`;
+          await new Promise((done) => setTimeout(done, 0));
+        }
+      }
+      state.textContent = `${whole(texts.length)} texts, from the column “${name}”.`;
+      box.replaceChildren(
+        action("Save as CSV", () => download("tags.csv", "text/csv", batchCsv(found)), { class: "action main" }),
+        placesFigure("Each text is at the weighted mean of its nearest documents.", [{ name: "texts", docs: [], places: found.flatMap((row) => (row.place ? [row.place] : [])) }], null),
+        ...growing(found, batchRow, 20, "ul", "batch"),
+      );
+    } catch (error) {
+      state.textContent = error.message;
+    }
+  };
+  const input = h("input", { id: "bench-csv", type: "file", accept: ".csv,.tsv,text/csv", on: { change: () => input.files[0] && run(input.files[0]) } });
+  return h("section", { class: "card" },
+    h("h2", {}, "Many texts"),
+    remark("A CSV file with a line for each text. The column may be called text or abstract; the first column is the id."),
+    h("label", { for: "bench-csv" }, "CSV file"),
+    " ",
+    input,
+    state,
+    box,
+  );
+}
+
+const batchRow = (row) =>
+  h("li", {},
+    h("bdi", { class: "name" }, clamped(row.id, 60)),
+    row.wrong
+      ? h("span", { class: "note" }, row.wrong)
+      : [
+          link(topicHref(row.topic), { class: "badges" }, badge(row.topic), h("span", {}, topicName(row.topic))),
+          h("span", { class: "chips" },
+            row.tags.map((one) => tagChip(store.tags.names.indexOf(one.tag), percent(one.score))),
+          ),
+        ],
+  );

@@ -1,30 +1,19 @@
 // The map of the front page: documents as points, names of topics and tags, zoom, lasso, brush.
-const SHORTS = (base64) => new Uint16Array(bytesOf(base64).buffer);
-const LEAST_ZOOM = 0.8;
+import { button, fill, h, plural, s } from "./dom.js";
+import { badge, numbersOfTags, store, tagShort, titleOf, topicLabel } from "./data.js";
+import { documentHref, keepState, stateOf } from "./address.js";
+import { GLOW, Points, extentOf, glowOf, packedColour, plainColour, rgbOf } from "./points.js";
+import { thumbnail } from "./widgets.js";
+import { filter, filtered, passed, setFilter } from "./filter.js";
+import { DOCUMENT, documentItem } from "./figure.js";
+import { colourModes, mapLegend } from "./colours.js";
+import { MapNames } from "./labels.js";
+
+const LEAST_ZOOM = 0.5;
 const MOST_ZOOM = 60;
 const MOST_RINGS = 2000; // documents that are ringed
 
-async function loadMap() {
-  const found = settings.live ? await asked("data/map") : await unpacked(byId("map-data").textContent);
-  const [x, y] = [SHORTS(found.x), SHORTS(found.y)].map((part) => Float32Array.from(part, (v) => v / 65535));
-  store.map = { ...found, x, y, region: SHORTS(found.region) };
-}
-
-// The hue of a topic on the map; before it is loaded, hues are spread evenly.
-const regionHue = (k) => (store.map ? store.map.colours[k][0] : null);
-
-function extentOf(x, y) {
-  const found = { left: 1, right: 0, top: 1, bottom: 0 };
-  for (let i = 0; i < x.length; i++) {
-    if (x[i] < found.left) found.left = x[i];
-    if (x[i] > found.right) found.right = x[i];
-    if (y[i] < found.top) found.top = y[i];
-    if (y[i] > found.bottom) found.bottom = y[i];
-  }
-  return found;
-}
-
-class DocumentMap {
+export class DocumentMap {
   constructor() {
     const { x, y } = store.map;
     this.points = new Points(x, y);
@@ -81,7 +70,6 @@ class DocumentMap {
     return button(text, click, { "aria-label": /^\p{L}{2}/u.test(text) ? null : name, title: name });
   }
 
-  // ------------------------------------------------------------------------------------ drawing
   resize() {
     const box = this.node.getBoundingClientRect();
     if (!box.width) return;
@@ -108,6 +96,7 @@ class DocumentMap {
   }
   redraw() {
     this.node.dataset.rest = "no";
+    clearTimeout(this.naming);
     if (!this.queued) this.queued = requestAnimationFrame(() => this.draw());
   }
   // After a movement; names are chosen again when it has ended.
@@ -135,8 +124,10 @@ class DocumentMap {
     fill(this.glow, { x, y, width: side, height: side, visibility: filtered ? "hidden" : "visible" }, []);
     this.hits.replaceChildren(...this.rings());
     if (this.moving) return this.names.follow();
-    this.names.choose();
-    this.node.dataset.rest = "yes";
+    this.naming = setTimeout(() => { // when the points are seen
+      this.names.choose();
+      this.node.dataset.rest = "yes";
+    });
   }
   toScreen(x, y) {
     return [(x - this.centre.x) * this.scale + this.width / 2, (y - this.centre.y) * this.scale + this.height / 2];
@@ -190,13 +181,9 @@ class DocumentMap {
     const width = Math.max(2.6 * this.radius, 6);
     const line = (d, stroke, wide) => s("path", { d, stroke, "stroke-width": wide, "stroke-linecap": "round", fill: "none" });
     const ink = plainColour(getComputedStyle(document.body).color);
-    return [
-      line([...paths.values()].join(""), ink, width + 2.5),
-      ...[...paths].map(([colour, d]) => line(d, colour, width)),
-    ];
+    return [line([...paths.values()].join(""), ink, width + 2.5), ...[...paths].map(([colour, d]) => line(d, colour, width))];
   }
 
-  // ---------------------------------------------------------------------------------- sharing
   // The documents that pass the filter: where they are, and what they are about.
   figure(question) {
     const { x, y } = store.map;
@@ -229,7 +216,6 @@ class DocumentMap {
     );
   }
 
-  // --------------------------------------------------------------------------------- movement
   moveBy(dx, dy) {
     this.centre.x = Math.min(Math.max(this.centre.x - dx / this.scale, 0), 1);
     this.centre.y = Math.min(Math.max(this.centre.y - dy / this.scale, 0), 1);

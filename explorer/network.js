@@ -1,4 +1,13 @@
 // The tag network: the most frequent tags, joined if they are often on the same documents.
+import { extent } from "d3-array";
+import { forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
+import { clamped, h, hero, isNarrow, lead, linear, plural, s, topOf, whole } from "./dom.js";
+import { ofListed, store, tagFull, tagProfile, tagShort, tellingTopics, topicHue } from "./data.js";
+import { stateOf, tagHref } from "./address.js";
+import { growing, kindLinks, tagChip } from "./widgets.js";
+import { card, figure } from "./figure.js";
+import { jointLink } from "./entity.js";
+
 const NETWORK_TAGS = 60;
 const NETWORK_TAGS_NARROW = 26; // on a phone
 const NETWORK_EDGES = 3; // strongest ones of each tag
@@ -18,8 +27,6 @@ function sharedDocuments(tags) {
   store.counted.forEach(add);
   return counts;
 }
-
-const isNarrow = () => window.innerWidth < 700;
 
 // Edges by cosine, documents with both / sqrt(documents with one * documents with the other).
 function tagNetwork(kind) {
@@ -45,54 +52,24 @@ function tagNetwork(kind) {
 
 // Springs along edges, repulsion between all: the same picture every time.
 function springs({ tags, edges }, ratio) {
-  const n = tags.length;
-  const place = new Map(tags.map((t, i) => [t, i]));
-  const x = tags.map((_, i) => Math.cos(2.4 * i) * Math.sqrt(i + 1));
-  const y = tags.map((_, i) => Math.sin(2.4 * i) * Math.sqrt(i + 1));
-  const length = 2.2;
-  for (let step = 0; step < 260; step++) {
-    const heat = 0.9 * (1 - step / 260) + 0.02;
-    const [dx, dy] = [new Float64Array(n), new Float64Array(n)];
-    for (let i = 0; i < n; i++)
-      for (let j = 0; j < i; j++) {
-        const [ax, ay] = [x[i] - x[j], y[i] - y[j]];
-        const d2 = Math.max(ax * ax + ay * ay, 0.01);
-        const push = (length * length) / d2;
-        dx[i] += ax * push;
-        dy[i] += ay * push;
-        dx[j] -= ax * push;
-        dy[j] -= ay * push;
-      }
-    for (const { a, b, weight } of edges) {
-      const [i, j] = [place.get(a), place.get(b)];
-      const [ax, ay] = [x[i] - x[j], y[i] - y[j]];
-      const pull = (0.35 + weight) * Math.sqrt(ax * ax + ay * ay) / length;
-      dx[i] -= ax * pull;
-      dy[i] -= ay * pull;
-      dx[j] += ax * pull;
-      dy[j] += ay * pull;
-    }
-    for (let i = 0; i < n; i++) {
-      dx[i] -= 0.12 * x[i];
-      dy[i] -= 0.12 * y[i] * ratio;
-      const size = Math.max(Math.hypot(dx[i], dy[i]), 1e-9);
-      const move = Math.min(size, heat) / size;
-      x[i] += dx[i] * move;
-      y[i] += dy[i] * move;
-    }
-  }
-  return { x, y };
+  const nodes = /** @type {any[]} */ (tags.map((t) => ({ t })));
+  const links = edges.map(({ a, b, weight }) => ({ source: a, target: b, weight }));
+  forceSimulation(nodes).stop()
+    .force("links", forceLink(links).id(({ t }) => t).distance(50).strength(({ weight }) => 0.1 + weight / 2))
+    .force("charge", forceManyBody().strength(-150))
+    .force("x", forceX().strength(0.1))
+    .force("y", forceY().strength(0.1 * ratio))
+    .tick(300);
+  return nodes;
 }
 
 function networkFigure(network) {
   const [width, height] = isNarrow() ? [440, 560] : [1000, 640];
   const { tags, edges } = network;
-  const { x, y } = springs(network, width / height);
-  const span = (values) => [Math.min(...values), Math.max(...values)];
-  const [[x0, x1], [y0, y1]] = [span(x), span(y)];
+  const nodes = springs(network, width / height);
   const side = isNarrow() ? 50 : 90;
-  const px = (i) => side + ((width - 2 * side) * (x[i] - x0)) / Math.max(x1 - x0, 1e-9);
-  const py = (i) => 34 + ((height - 80) * (y[i] - y0)) / Math.max(y1 - y0, 1e-9);
+  const [across, down] = [linear(extent(nodes, ({ x }) => x), [side, width - side]), linear(extent(nodes, ({ y }) => y), [34, height - 46])];
+  const [px, py] = [(i) => across(nodes[i].x), (i) => down(nodes[i].y)];
   const place = new Map(tags.map((t, i) => [t, i]));
   const most = Math.max(...tags.map((t) => store.tags.documents[t]), 1);
   const radius = (t) => 4 + 13 * Math.sqrt(store.tags.documents[t] / most);
@@ -120,7 +97,6 @@ function networkFigure(network) {
   );
   return withoutCollisions(chart, tags.map((t) => store.tags.documents[t]));
 }
-const clamped = (text, n) => (text.length > n ? `${text.slice(0, n - 1)}…` : text);
 
 // Names stand below, above or beside their tag, where they cover no other; those that do not fit anywhere are
 // shown on hover and focus only. More frequent tags come first.
@@ -155,16 +131,14 @@ function withoutCollisions(chart, weight) {
   return chart;
 }
 
-function networkPage() {
+export function networkPage() {
   const asked = stateOf().get("kind");
   const kind = asked !== null && store.kinds.has(asked) ? asked : null;
   const network = tagNetwork(kind);
   const { tags, edges } = network;
   const area = "Area: documents. Colour: main topic. Lines: common documents, as cosine.";
   const rows = edges.map((edge) => ({ ...edge, name: `${tagFull(edge.a)} + ${tagFull(edge.b)}`, value: edge.weight, text: `${plural(edge.n, "document")}  ${edge.weight.toFixed(2)}` }));
-  const columns = {
-    tag: ({ a }) => store.tags.names[a], other_tag: ({ b }) => store.tags.names[b], documents: ({ n }) => n, weight: ({ weight }) => weight,
-  };
+  const columns = { tag: ({ a }) => store.tags.names[a], other_tag: ({ b }) => store.tags.names[b], documents: ({ n }) => n, weight: ({ weight }) => weight };
   const drawing = edges.length
     ? figure({ title: "Network", question: area, rows, columns, mark: () => networkFigure(network) })
     : card("Network", "No two of these tags share two documents.");

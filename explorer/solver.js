@@ -1,4 +1,6 @@
 // Kernel ridge regression on all training documents: weights a with (K + ridge I) a = k, by conjugate gradients.
+import { store } from "./data.js";
+
 // The kernel exp(b (s - 1)) is almost a straight line in the small similarities s of different documents, so
 // K = line[0] + line[1] S with an exact diagonal, and S v takes one pass over the words: each word's part
 // 2 x y / (x + y) is, up to 1 %, a sum of two products f(x) f(y).
@@ -42,7 +44,7 @@ function featuresOf(shares) {
   return tables.map((table) => Float32Array.from(shares, (x) => table[level(x)]));
 }
 
-class Solver {
+export class Solver {
   constructor(model) {
     const { postings, roots, documents, line } = model.tags;
     const { topicWeight, ridge } = model.settings;

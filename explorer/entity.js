@@ -1,4 +1,13 @@
 // One page for a topic, a tag or a word: a sentence, its place on the map, what it has more of than the collection,
+import { bdi, button, h, keep, lead, link, percent, plural, remark, say, share, tokens, topOf, whole } from "./dom.js";
+import { badge, countWith, isBackground, namesKey, ofListed, overlap, ownNames, sharesOf, store, tagBare, tagFull, tagInThesaurus, tagKind, tagProfile, tagShort, tagsWith, together, topicHue, topicLabel, topicName, wordsOf } from "./data.js";
+import { decoded, groupHref, topicHref } from "./address.js";
+import { documentsWith, nearTags } from "./texts.js";
+import { documentRow, tagChip, tagChips } from "./widgets.js";
+import { TOPIC_FROM } from "./filter.js";
+import { download } from "./pictures.js";
+import { HAIRLINE, against, barFigure, card, documentFigure, documentItem, documentsLine, listFigure, moreFigure, placesFigure, tagItem, topicItem, topicLine, topicsMore, wordItem } from "./figure.js";
+
 // when, with whom, its documents.
 function entityPage({ eyebrow, title, sentence, above = null, below = [], hue = 255, more, map, time, others = [], documents }) {
   return [
@@ -7,9 +16,8 @@ function entityPage({ eyebrow, title, sentence, above = null, below = [], hue = 
     documents,
   ];
 }
-const HAIRLINE = "The thin line on each bar is the whole collection; × is how many times that.";
 
-function topicPage(k) {
+export function topicPage(k) {
   if (!(k >= 0 && k < store.K)) return missingPage("No such topic");
   const order = topOf(store.topics.share, store.K);
   const at = order.indexOf(k);
@@ -69,7 +77,7 @@ function topicDocuments(k) {
   return documentFigure({ title, question: `${title} with the largest share of this topic.`, rows, axis: "Share of the topic" });
 }
 
-function tagPage(t) {
+export function tagPage(t) {
   if (!(t >= 0 && t < store.tags.names.length)) return missingPage("No such tag");
   const n = store.tags.documents[t];
   const docs = store.docsOfTag[t];
@@ -102,13 +110,13 @@ const creditItem = (item, w, t) => against(item, (store.tagTokens[t] * store.wor
 
 const timesAsMuch = (lift) => `${lift.toFixed(lift >= 10 ? 0 : 1)} times as much`;
 // "; 5.0 times as much A as the collection (40 %) and 2.1 times as much B (20 %)": background topics do not count.
-function moreAbout(profile) {
+export function moreAbout(profile) {
   const rows = topicsMore(profile).filter((row) => !row.grey && row.value >= 0.03 && row.lift >= 1.2).slice(0, 2);
   const about = rows.map((row, i) => `${timesAsMuch(row.lift)} ${row.name}${i ? "" : " as the collection"} (${percent(row.value)})`);
   return about.length ? `; ${about.join(" and ")}.` : ".";
 }
 
-const jointLink = (t, u) =>
+export const jointLink = (t, u) =>
   link(groupHref([t, u]), { class: "joint", "aria-label": `See ${tagFull(t)} and ${tagFull(u)} together` }, "together");
 // A list of tags beside a tag.
 const besideFigure = (t, own) =>
@@ -139,25 +147,19 @@ function usedWith(t) {
   ];
 }
 
-function tagDocuments(tags, step = 8) {
-  const joint = together(tags);
+export function tagDocuments(tags, step = 8) {
+  const joint = together(tags).map(Math.sqrt);
   const docs = store.docsOfTag[tags[0]].filter((d) => tags.every((t) => store.documents.tags[d].includes(t)));
   if (!docs.length)
     return store.documents.tags.some((row) => row.length) ? card("Documents", "No document has all of them.") : null;
-  const fit = new Map(
-    docs.map((d) => {
-      let sum = 0;
-      for (let k = 0; k < store.K; k++) sum += store.docRoots[d * store.K + k] * Math.sqrt(joint[k]);
-      return [d, sum];
-    }),
-  );
+  const fit = new Map(docs.map((d) => [d, overlap(store.docRoots, d, joint, 0)]));
   docs.sort((a, b) => fit.get(b) - fit.get(a) || a - b);
   const others = (d) => store.documents.tags[d].filter((u) => !tags.includes(u)).slice(0, 8);
   const title = tags.length > 1 ? `${plural(countWith(tags), "document")} with all of them${ofListed()}` : "Documents";
   return documentFigure({ title, question: "Most typical first.", rows: docs.map((d) => documentItem(d)) }, ({ d }) => documentRow(d, { reasons: tagChips(others(d)) }), step);
 }
 
-function wordPage(w) {
+export function wordPage(w) {
   const { names, perTopic, weight, inDocuments, documents } = store.words;
   if (!(w >= 0 && w < names.length)) return missingPage("No such word");
   const profile = new Float64Array(store.K);
@@ -202,7 +204,7 @@ function wordPage(w) {
 }
 
 // A page that does not exist: what its address may have meant.
-function missingPage(title) {
+export function missingPage(title) {
   const [, kind, rest] = /^#\/(\w+)\/([^?]*)/.exec(location.hash) || [];
   const name = decoded(rest || "").slice(0, 200);
   const near = kind === "tag" ? nearTags(name, 8) : [];
@@ -213,4 +215,34 @@ function missingPage(title) {
     name ? h("p", {}, link(`#/search/${encodeURIComponent(name)}`, {}, `Search for “${name}”`)) : null,
     h("p", {}, link("#/", {}, "Back to the atlas")),
   ];
+}
+
+function setName(k, name) {
+  const text = name.trim().slice(0, 80);
+  if (text && text !== store.topics.names[k]) ownNames.set(k, text);
+  else ownNames.delete(k);
+  keep(namesKey(), Object.fromEntries(ownNames));
+}
+
+const namesFile = () =>
+  JSON.stringify({ format: "tagtopics topic names", topics: Object.fromEntries(store.topics.names.map((_, k) => [k, topicName(k)])) }, null, 1);
+
+function nameEditor(k) {
+  const input = h("input", { id: "own-name", type: "text", maxlength: 80, value: topicName(k), dir: "auto" });
+  const submit = (event) => {
+    event.preventDefault();
+    setName(k, input.value);
+    window.dispatchEvent(new Event("renamed"));
+    say(`Renamed to ${topicName(k)}`);
+  };
+  return h("details", { class: "share rename" },
+    h("summary", {}, "Rename"),
+    h("form", { class: "sharing", on: { submit } },
+      h("label", { for: "own-name" }, "Name of this topic"),
+      input,
+      h("button", { type: "submit" }, "Save"),
+      button("Export all names", () => download("topic-names.json", "application/json", namesFile())),
+      remark("Kept in this browser. For a report with these names: tagtopics report --names topic-names.json"),
+    ),
+  );
 }

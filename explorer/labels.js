@@ -1,4 +1,10 @@
 // Names on the map: chosen when it is at rest, so that none overlap; while it moves, the chosen ones move along.
+import { clamped, h, inLines, isNarrow, link, s, topOf } from "./dom.js";
+import { isBackground, store, tagFull, tagShort, telling, titleOf, topicHue, topicName } from "./data.js";
+import { documentHref, tagHref, topicHref } from "./address.js";
+import { plainColour } from "./points.js";
+import { passed } from "./filter.js";
+
 const NAME_WIDTH = 280; // at most, as in the style sheet
 const [TITLES_FROM, MOST_TITLES] = [6, 120]; // zoom from which documents have their titles, and how many
 
@@ -14,8 +20,9 @@ function mapLabel(make, lines, x, y, from, size, weight, around) {
 }
 
 // Topics first, larger ones before smaller ones, then tags. `from` is the zoom from which a name may be shown.
+const broken = (lines) => lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text]));
 function mapLabels() {
-  const { topics, tags, region } = store.map;
+  const { areas, topics, tags, region } = store.map;
   const members = Array.from({ length: store.K }, () => []);
   region.forEach((k, d) => members[k].push(d));
   const counts = members.map((docs) => docs.length);
@@ -28,9 +35,7 @@ function mapLabels() {
       const lines = inLines(topicName(k));
       const vars = { "--hue": topicHue(k), "--size": `${size.toFixed(1)}px` };
       const make = () =>
-        link(topicHref(k), { class: isBackground(k) ? "name topic plain" : "name topic", vars },
-          lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])),
-        );
+        link(topicHref(k), { class: isBackground(k) ? "name topic plain" : "name topic", vars }, broken(lines));
       return { ...mapLabel(make, lines, topics.x[k], topics.y[k], 0, size, 650, HERE), grey: isBackground(k), has: (d) => region[d] === k, ends: endsOf(members[k], topics.x[k], topics.y[k]) };
     });
   const second = tags.tags.map((t, i) => {
@@ -38,12 +43,17 @@ function mapLabels() {
     const has = (d) => store.documents.tags[d].includes(t);
     return { ...mapLabel(make, [tagShort(t)], tags.x[i], tags.y[i], 1.25 + 0.012 * i, 12 * small, 400, [HERE[0]]), has };
   });
-  return [...first, ...second];
+  const wide = areas.names.map((name, a) => {
+    const lines = inLines(name.toUpperCase());
+    const make = () => h("span", { class: "name area", title: name }, broken(lines));
+    return { ...mapLabel(make, lines, areas.x[a], areas.y[a], 0, 13, 650, AREA), has: (d) => areas.of[region[d]] === a };
+  });
+  return [...wide, ...first, ...second];
 }
 
 // Where a name of a topic, or a line to it, may be: at its place, or at one of its documents nearby.
 const NEARBY = 0.1; // of the width of the map
-function endsOf(docs, x, y) {
+export function endsOf(docs, x, y) {
   const { x: xs, y: ys } = store.map;
   const apart = (d) => Math.hypot(xs[d] - x, ys[d] - y);
   const near = docs.filter((d) => apart(d) < NEARBY).sort((a, b) => apart(a) - apart(b));
@@ -52,17 +62,8 @@ function endsOf(docs, x, y) {
 
 function titleLabel(d) {
   const lines = inLines(clamped(titleOf(d), 60));
-  const make = () => link(documentHref(d), { class: "name title", dir: "auto" }, lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text])));
+  const make = () => link(documentHref(d), { class: "name title", dir: "auto" }, broken(lines));
   return { ...mapLabel(make, lines, store.map.x[d], store.map.y[d], TITLES_FROM, 12, 400, [[0, 1.3, 1]]), has: (other) => other === d };
-}
-
-// Long names take two lines, very long ones three, of about the same length.
-function inLines(text, n = text.length < 18 ? 1 : text.length < 40 ? 2 : 3) {
-  const spaces = [...text.matchAll(/\s/g)].map((match) => match.index);
-  if (n === 1 || !spaces.length) return [text];
-  const uneven = (at) => Math.abs(text.length - n * at);
-  const at = spaces.reduce((a, b) => (uneven(b) < uneven(a) ? b : a));
-  return [text.slice(0, at), ...inLines(text.slice(at + 1), n - 1)];
 }
 
 // Where a name may be, as steps of half its size from its place, nearest first: above its place, or further away with a line
@@ -74,24 +75,32 @@ const OFFSETS = Array.from({ length: 49 * 33 }, (_, i) => [((i % 49) - 24) / 4, 
 const isNear = ([x, y]) => Math.abs(x) <= 1 && Math.abs(y) <= 1;
 const [HERE, BESIDE] = [true, false].map((near) => [1, 0.8].flatMap((scale) => OFFSETS.filter((step) => isNear(step) === near && (near || scale < 1)).map((step) => [...step, scale])));
 const BELOW = [...BESIDE]; // the line may begin below another name
+const AREA = [...HERE];
 const SMALL = HERE.filter(([, , scale]) => scale < 1); // if there is no room for all otherwise
 
+// The line from a place to the nearest edge of a box, which has its middle and half its sides, and its length.
+const lineTo = ([px, py], x, y, w, t) => [px, py, Math.min(Math.max(px, x - w), x + w), Math.min(Math.max(py, y - t), y + t)];
+/** @type {(line: number[]) => number} */
+const reach = ([ax, ay, bx, by]) => Math.hypot(bx - ax, by - ay);
+// On which side of a line a place is.
+const side = (ax, ay, bx, by, x, y) => (bx - ax) * (y - ay) - (by - ay) * (x - ax);
 // Whether two lines cross.
 /** @param {number[]} line @param {number[]} other */
 function crosses([ax, ay, bx, by], [cx, cy, dx, dy]) {
-  const side = (x, y, ex, ey, fx, fy) => (ex - x) * (fy - y) > (ey - y) * (fx - x);
-  return side(ax, ay, cx, cy, dx, dy) !== side(bx, by, cx, cy, dx, dy) && side(ax, ay, bx, by, cx, cy) !== side(ax, ay, bx, by, dx, dy);
+  return side(ax, ay, cx, cy, dx, dy) > 0 !== side(bx, by, cx, cy, dx, dy) > 0 && side(ax, ay, bx, by, cx, cy) > 0 !== side(ax, ay, bx, by, dx, dy) > 0;
 }
 
-// Whether a line from a place to another passes through a box.
+// Whether a line from a place to another passes through a box: not all corners are on one side of it.
 /** @param {number[]} box @param {number[]} line */
-function meets([left, top, right, bottom], [ax, ay, bx, by]) {
+export function meets(box, line) {
+  const [left, top, right, bottom] = box;
+  const [ax, ay, bx, by] = line;
   if ((ax < left && bx < left) || (ax > right && bx > right) || (ay < top && by < top) || (ay > bottom && by > bottom)) return false;
-  const side = (x, y) => Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax)); // of the line
-  return Math.abs(side(left, top) + side(right, top) + side(right, bottom) + side(left, bottom)) < 4;
+  const first = side(ax, ay, bx, by, left, top) > 0;
+  return first !== side(ax, ay, bx, by, right, top) > 0 || first !== side(ax, ay, bx, by, right, bottom) > 0 || first !== side(ax, ay, bx, by, left, bottom) > 0;
 }
 
-class MapNames {
+export class MapNames {
   constructor(map) {
     this.map = map;
     this.named = mapLabels();
@@ -119,20 +128,27 @@ class MapNames {
     this.labels = [...this.named, ...this.titlesInView()];
     const inView = this.labels.filter((label) => {
       const [px, py] = map.toScreen(label.x, label.y);
-      return label.from <= map.zoom && px > -20 && py > -20 && px < map.width + 20 && py < map.height + 20;
+      return label.from <= map.zoom && (label.around !== AREA || map.zoom < (isNarrow() ? 1.01 : 0.99)) && px > -20 && py > -20 && px < map.width + 20 && py < map.height + 20;
     });
-    // Topics that found no room come first the next time; the first order with the fewest of them is kept.
-    let topics = inView.filter((label) => label.around === HERE);
-    const tried = [];
-    while (tried.length < 12 && tried.at(-1)?.left.length !== 0) {
-      const here = tried.length < 3 ? HERE : SMALL;
-      this.lay(topics, inView, here);
-      tried.push({ topics, here, left: topics.filter((label) => !label.shown) });
-      topics = [...tried.at(-1).left, ...topics.filter((label) => label.shown)];
+    for (const label of inView) {
+      label.full ||= label.sized();
+      label.at = map.toScreen(label.x, label.y);
+      label.spots = label.ends ? label.ends.map(([x, y]) => map.toScreen(x, y)) : [label.at];
     }
-    const missed = ({ left }) => left.reduce((sum, label) => sum + (label.grey ? 1 : store.K), 0);
-    const best = tried.reduce((a, b) => (missed(b) < missed(a) ? b : a));
-    if (best !== tried.at(-1)) this.lay(best.topics, inView, best.here);
+    // Topics that found no room come first the next time; the first order with the fewest of them is kept. Areas leave no room for
+    // all topics.
+    let topics = inView.filter((label) => label.around === HERE);
+    let best = { missed: Infinity };
+    for (let tried = 0; tried < 12 && best.missed > 0; tried++) {
+      const here = tried < 3 ? HERE : SMALL;
+      this.lay(topics, inView, here);
+      const left = topics.filter((label) => !label.shown);
+      const missed = left.reduce((sum, label) => sum + (label.grey ? 1 : store.K), 0);
+      if (missed < best.missed) best = { missed, topics, here };
+      topics = [...left, ...topics.filter((label) => label.shown)];
+      if (inView.some((label) => label.around === AREA)) break;
+    }
+    if (best.topics !== this.laid) this.lay(best.topics, inView, best.here);
     for (const label of this.labels) {
       if (label.shown && !label.node) label.node = label.make();
       if (label.shown && !label.node.isConnected) this.node.append(label.node);
@@ -142,46 +158,48 @@ class MapNames {
   }
   lay(topics, all, here) {
     const { map } = this;
+    this.laid = topics;
     this.taken = [[0, map.height - 56, 230, map.height]]; // the buttons
     const [wide, high] = map.legend ? ["width", "height"].map((side) => Number(map.legend.getAttribute(side))) : [];
     if (map.legend) this.taken.push([map.width - wide - 16, 0, map.width, high + 12]);
     this.leaders = []; // lines from places to names beside them
     let left = Math.round((map.width * map.height) / 9000);
-    const rest = all.filter((label) => label.around !== HERE);
+    const areas = all.filter((label) => label.around === AREA);
+    const rest = all.filter((label) => label.around !== HERE && label.around !== AREA);
     for (const label of this.labels) label.shown = false;
-    for (const [some, around] of [[topics, here], [topics, BESIDE], [topics, BELOW], [rest, null]])
+    for (const [some, around] of [[areas, AREA], [topics, here], ...(areas.length ? [] : [[topics, BESIDE], [topics, BELOW]]), [rest, null]])
       for (const label of some) if (!label.shown && left > 0) left -= Number((label.shown = this.fits(label, around || label.around)));
   }
   // Whether there is room for a name at one of some places around its own, or, without a line, around its other ends: it is then
   // taken. No line passes through a name.
   fits(label, around) {
-    const { map } = this;
-    label.full ||= label.sized();
-    const [px, py] = map.toScreen(label.x, label.y);
-    const middles = around === HERE || around === SMALL ? label.ends.map(([x, y]) => map.toScreen(x, y)) : [[px, py]];
-    for (const [i, j, scale] of around)
+    const { width, height } = this.map;
+    const [px, py] = label.at;
+    const beside = around === BESIDE || around === BELOW;
+    const middles = beside ? [label.at] : label.spots;
+    for (const step of around) {
+      const scale = step[2];
+      const [w, t] = [(label.full[0] * scale) / 2, Math.max(label.full[1] * scale, 24) / 2];
       for (const middle of middles) {
-        const [w, t] = [label.full[0] * scale, Math.max(label.full[1] * scale, 24)].map((side) => side / 2);
-        const [x, y] = [middle[0] + i * w, middle[1] + j * t];
+        const x = middle[0] + step[0] * w;
+        const y = middle[1] + step[1] * t;
+        if (x < w + 4 || y < t + 2 || x > width - w - 4 || y > height - t - 2 || this.isTaken(x - w - 4, y - t - 2, x + w + 4, y + t + 2)) continue;
         const box = [x - w - 4, y - t - 2, x + w + 4, y + t + 2];
-        if (box[0] < 0 || box[1] < 0 || box[2] > map.width || box[3] > map.height) continue;
-        if (!this.taken.every((one) => box[2] < one[0] || box[0] > one[2] || box[3] < one[1] || box[1] > one[3])) continue;
         if (this.leaders.some((other) => meets(box, other))) continue;
-        const lines = around === BESIDE || around === BELOW ? label.ends.map(([a, b]) => [a, b, ...this.lineTo(a, b, x, y, w, t)]) : [];
-        const line = lines.find((one) => this.isFree(one.slice(2), around === BELOW));
-        const isClose = () => around === BELOW && lines.some(([, , ax, ay, bx, by]) => Math.hypot(bx - ax, by - ay) < Math.min(120, map.width / 9)); // then no line is needed
-        if (lines.length && !line && !isClose()) continue;
+        const at = beside ? label.spots.findIndex((spot) => this.isFree(lineTo(spot, x, y, w, t), around === BELOW)) : -1;
+        const isClose = () => around === BELOW && label.spots.some((spot) => reach(lineTo(spot, x, y, w, t)) < Math.min(120, width / 9)); // then no line is needed
+        if (beside && at < 0 && !isClose()) continue;
         this.taken.push(box);
-        if (line) this.leaders.push(line.slice(2));
-        Object.assign(label, { dx: x - px, dy: y - py, scale, width: 2 * w, height: 2 * t, end: line });
+        if (at >= 0) this.leaders.push(lineTo(label.spots[at], x, y, w, t));
+        Object.assign(label, { dx: x - px, dy: y - py, scale, width: 2 * w, height: 2 * t, end: at < 0 ? null : label.ends[at] });
         return true;
       }
+    }
     return false;
   }
-  // The line from a place of the map to the nearest edge of a box, which has its middle and half its sides.
-  lineTo(a, b, x, y, w, t) {
-    const [px, py] = this.map.toScreen(a, b);
-    return [px, py, Math.min(Math.max(px, x - w), x + w), Math.min(Math.max(py, y - t), y + t)];
+  isTaken(left, top, right, bottom) {
+    for (const one of this.taken) if (right >= one[0] && left <= one[2] && bottom >= one[1] && top <= one[3]) return true;
+    return false;
   }
   isFree(line, below) {
     const [x, y] = line;
@@ -206,7 +224,7 @@ class MapNames {
       label.node.classList.toggle("small", label.scale < 1);
       label.node.style.transform = `translate(${(x - label.width / 2).toFixed(1)}px, ${(y - label.height / 2).toFixed(1)}px)`;
       if (!label.end) continue;
-      const [ax, ay, bx, by] = this.lineTo(label.end[0], label.end[1], x, y, label.width / 2, label.height / 2);
+      const [ax, ay, bx, by] = lineTo(map.toScreen(...label.end), x, y, label.width / 2, label.height / 2);
       lines.push(`M${ax.toFixed(1)} ${ay.toFixed(1)}L${bx.toFixed(1)} ${by.toFixed(1)}`);
     }
     this.lines.setAttribute("d", lines.join(""));

@@ -1,119 +1,10 @@
 // Full-text search over all text in the file: accents folded, typing errors allowed, hits marked.
-
-// Text without case and accents; `places[i]` is where character i of the result is in the text.
-function foldedText(text, places) {
-  if (/^[\x20-\x7e\n\r\t]*$/.test(text) && !places) return text.toLowerCase();
-  let out = "";
-  let at = 0;
-  for (const character of text) {
-    const plain = character.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
-    for (let i = 0; i < plain.length; i++) if (places) places.push(at);
-    out += plain;
-    at += character.length;
-  }
-  if (places) places.push(at);
-  return out;
-}
-
-// All texts, folded: read once, while the browser has nothing else to do, or at once when they are needed.
-const texts = { folded: null, reading: null, read: 0, needed: false };
-const idle = () => new Promise((done) => (window.requestIdleCallback ? requestIdleCallback(done, { timeout: 500 }) : setTimeout(done, 60)));
-function readTexts(needed = true) {
-  texts.needed ||= needed;
-  texts.reading ||= (async () => {
-    const folded = new Array(store.documents.ids.length);
-    const total = Math.min(settings.bodies, folded.length);
-    for (let d = 0; d < folded.length; d++) {
-      if (!texts.needed && d % settings.chunk === 0) await idle();
-      const found = d < total ? await packedBody(d) : null; // its words need not be found
-      const words = found && found.t === undefined && found.w ? found.w.map((w) => store.words.names[w]).join(" ") : "";
-      const start = (store.documents.snippets && store.documents.snippets[d]) || "";
-      folded[d] = foldedText(`${titleOf(d)}\n${(found && found.t) || words || start}`);
-      texts.read = d + 1;
-    }
-    texts.folded = folded;
-  })();
-  return texts.reading;
-}
-
-// Terms of a query: words, and phrases in quotation marks.
-function termsOf(query) {
-  return [...foldedText(query).matchAll(/"([^"]+)"|(\S+)/g)]
-    .map((match) => (match[1] || match[2]).trim())
-    .filter(Boolean)
-    .slice(0, 8);
-}
-
-const isWordCharacter = (text, i) => i >= 0 && i < text.length && /[\p{L}\p{N}]/u.test(text[i]);
-// Where a term is at the beginning of a word, from a place on; -1 if nowhere.
-function foundAt(text, term, from = 0) {
-  for (let at = text.indexOf(term, from); at >= 0; at = text.indexOf(term, at + 1))
-    if (!isWordCharacter(text, at - 1) || !isWordCharacter(term, 0)) return at;
-  return -1;
-}
-
-// The documents that have all terms, as a set, and the terms. One that no text has is replaced by similar words.
-async function searchedTexts(query) {
-  await readTexts();
-  const terms = termsOf(query).map((term) => {
-    if (texts.folded.some((text) => foundAt(text, term) >= 0)) return { term, words: [term] };
-    return { term, words: similarWords(term, 6), corrected: true };
-  });
-  const documents = new Set();
-  if (terms.length)
-    texts.folded.forEach((text, d) => {
-      if (terms.every(({ words }) => words.some((word) => foundAt(text, word) >= 0))) documents.add(d);
-    });
-  return { documents, terms };
-}
-
-// The documents whose title or text has a word, not only one that begins so.
-async function documentsWith(word) {
-  await readTexts();
-  const term = foldedText(word);
-  const has = (text) => {
-    let at = foundAt(text, term);
-    while (at >= 0 && isWordCharacter(text, at + term.length)) at = foundAt(text, term, at + 1);
-    return at >= 0;
-  };
-  return [...texts.folded.keys()].filter((d) => has(texts.folded[d]));
-}
-
-// Edit distance with transpositions, up to a limit; larger ones count as limit + 1.
-function editDistance(a, b, limit) {
-  if (Math.abs(a.length - b.length) > limit) return limit + 1;
-  let [before, last] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    let least = i;
-    for (let j = 1; j <= b.length; j++) {
-      row[j] = Math.min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) row[j] = Math.min(row[j], before[j - 2] + 1);
-      least = Math.min(least, row[j]);
-    }
-    if (least > limit) return limit + 1;
-    [before, last] = [last, row];
-  }
-  return Math.min(last[b.length], limit + 1);
-}
-const typosOf = (term) => (term.length >= 8 ? 2 : term.length >= 4 ? 1 : 0);
-
-const similarWords = (term, n) =>
-  similarNames("words", store.words.names, term, n).map((w) => foldedNames("words", store.words.names)[w]);
-// Names at a small distance from a term, nearest first.
-function similarNames(kind, names, term, n) {
-  const limit = typosOf(term);
-  if (!limit) return [];
-  const rows = [];
-  foldedNames(kind, names).forEach((name, i) => {
-    const best = Math.min(...(kind === "words" ? [name] : [name, ...name.split(/[\s:._/-]+/)]).map((part) => editDistance(term, part, limit)));
-    if (best <= limit) rows.push([best, i]);
-  });
-  rows.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  return rows.slice(0, n).map((row) => row[1]);
-}
-const foldedStore = {};
-const foldedNames = (kind, names) => (foldedStore[kind] ||= names.map((name) => foldedText(name)));
+import { h, link, plural, remark, settings, whole } from "./dom.js";
+import { body, store, tagsAsRead, topicLabel } from "./data.js";
+import { topicHref, wordAt } from "./address.js";
+import { findTags, findTopics, findWords, foldedText, foundAt, searchedTexts, similarNames, texts } from "./texts.js";
+import { documentRow, tagChip, wordLink } from "./widgets.js";
+import { documentFigure, documentItem, figure, tagItem, topicItem, wordItem } from "./figure.js";
 
 // Where the word at a place begins; far back in a text without spaces, the place itself.
 function wordStart(text, place) {
@@ -160,7 +51,7 @@ function byHits(documents, terms) {
 }
 
 // The page of a query: totals of topics, tags, words and documents, hits marked.
-function searchPage(query) {
+export function searchPage(query) {
   const found = h("div", { "aria-live": "polite" });
   const chips = (title, rows, draw, axis, form) =>
     rows.length

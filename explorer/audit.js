@@ -1,5 +1,11 @@
 // The audit: findings to accept or refuse, exported as the file of changes that `tagtopics apply` reads.
-const audit = { findings: null, answers: new Map(), kind: "", open: false };
+import { bdi, button, byId, clamped, h, keep, kept, link, plural, remark, rich, say, settings, whole } from "./dom.js";
+import { body, isNumber, placeOf, store, titleOf, unpacked } from "./data.js";
+import { documentHref, keepState, stateOf } from "./address.js";
+import { filledInView, growing, tagChip } from "./widgets.js";
+import { csvOf, download } from "./pictures.js";
+
+export const audit = { findings: null, answers: new Map(), kind: "", open: false };
 const AUDIT_KINDS = {
   doubtful: ["Doubtful tags", "The document has the tag, but little else suggests it."],
   missing: ["Missing tags", "The document lacks a tag that similar documents have."],
@@ -9,9 +15,6 @@ const AUDIT_KINDS = {
 };
 const AUDIT_VERBS = { remove: "Remove", add: "Add", merge: "Merge", drop: "Drop" };
 
-BUTTONS.push(["audit", "Audit"]);
-ROUTES.audit = () => auditPage();
-
 const auditKey = () => `tagtopics-audit ${settings.audit}`;
 function readAnswers() {
   for (const [i, answer] of Object.entries(kept(auditKey())))
@@ -19,13 +22,13 @@ function readAnswers() {
 }
 const keepAnswers = () => keep(auditKey(), Object.fromEntries(audit.answers));
 
-async function loadAudit() {
+export async function loadAudit() {
   if (audit.findings) return;
   audit.findings = await unpacked(byId("audit").textContent);
   readAnswers();
 }
 
-function auditPage() {
+export function auditPage() {
   const body = h("div", {}, h("p", { class: "wait" }, "Loading …"));
   loadAudit()
     .then(() => drawAudit(body))
@@ -92,9 +95,7 @@ function auditControls(kinds, redraw) {
 }
 
 const listedFindings = () =>
-  [...audit.findings.keys()].filter(
-    (i) => audit.findings[i].kind === audit.kind && !(audit.open && audit.answers.has(i)),
-  );
+  [...audit.findings.keys()].filter((i) => audit.findings[i].kind === audit.kind && !(audit.open && audit.answers.has(i)));
 
 function countAnswers(counts) {
   const answers = [...audit.answers.values()];

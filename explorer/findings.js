@@ -1,5 +1,12 @@
 // The findings of the record, as sentences. Each links to the page about it, and to its documents on the map.
-function findingsCard() {
+import { h, link, percent, remark, whole } from "./dom.js";
+import { store, tagShort, topicHue, topicName } from "./data.js";
+import { groupHref, tagHref, topicHref } from "./address.js";
+import { TOPIC_FROM } from "./filter.js";
+import { ITEM } from "./pictures.js";
+import { figure, halvesOf, shareMenu } from "./figure.js";
+
+export function findingsCard() {
   const { findings } = store;
   if (!findings.length) return [];
   const missing = findings.find((one) => one.tags.length && !findingTags(one).length);
@@ -21,7 +28,7 @@ function findingsCard() {
   })];
 }
 
-function findingLine(one) {
+export function findingLine(one) {
   const [sentence, href] = FINDING_KINDS[one.kind](one);
   const query = new URLSearchParams(findingTags(one).map((t) => ["tag", store.tags.names[t]]));
   if (one.topic !== null) query.append("topic", one.topic);

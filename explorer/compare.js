@@ -1,5 +1,15 @@
 // What two to six tags mean together: their topics, places, words and documents.
-function groupsPage(tags, unknown = []) {
+import { bdi, clamped, h, hero, inLines, isNarrow, lead, link, percent, plural, remark, rich, s, share, slotHue, topOf } from "./dom.js";
+import { badge, countWith, isBackground, normal, ofListed, store, tagFull, tagLabel, tagProfile, tagShort, tellingTopics, together, topicHue, topicLabel, wordsUnder } from "./data.js";
+import { groupHref, tagHref, topicHref } from "./address.js";
+import { nearTags } from "./texts.js";
+import { chosenTags, tagBox, tagChip } from "./widgets.js";
+import { ITEM, axisOf } from "./pictures.js";
+import { figure, placesFigure, topicItem, wordsFigure } from "./figure.js";
+import { groupCards } from "./overview.js";
+import { tagDocuments } from "./entity.js";
+
+export function groupsPage(tags, unknown = []) {
   tags = [...new Set(tags)].filter((t) => t >= 0 && t < store.tags.names.length).slice(0, 6);
   if (!store.tags.names.length) return [h("h1", {}, "Tag groups"), h("p", {}, "This model has no tags.")];
   const go = (next) => {
@@ -78,8 +88,7 @@ function groupTopics(tags, joint, alone) {
 function slopes(tags, rows) {
   const [width, left, right, top] = [isNarrow() ? 340 : 560, 46, isNarrow() ? 150 : 250, 38 + 20 * tags.length];
   const foot = top + Math.max(34 * rows.length, 180);
-  const ticks = roundTicks(Math.max(...rows.flatMap(({ value, parts }) => [value, ...parts]), 0.01));
-  const py = (value) => foot - ((foot - top) * value) / ticks.at(-1);
+  const { scale: py, ticks } = axisOf(Math.max(...rows.flatMap(({ value, parts }) => [value, ...parts]), 0.01), [foot, top]);
   const ends = rows.map(({ value }) => py(value)); // names are at least 30 pixels apart, as near to their lines as they can be
   for (let i = 1; i < ends.length; i++) ends[i] = Math.max(ends[i], ends[i - 1] + 30);
   for (let i = ends.length - 1, most = foot; i >= 0; i--, most -= 30) ends[i] = Math.min(ends[i], most);
