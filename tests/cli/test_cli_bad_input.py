@@ -258,8 +258,10 @@ CASES: dict[str, tuple[Case, str]] = {
     "negative seed": (good("--seed", -1), "--seed"),
     "unknown model": (good("--model", "gpt"), "choose from lda, ttm, "),
     "unknown option": (good("--topicz", 3), "--topicz"),
-    "unknown command": (lambda _: ["fti"], "fti"),
-    "no corpus": (lambda _: ["fit"], "CORPUS"),
+    "misspelt command": (lambda _: ["recomend"], "Did you mean 'recommend'?"),
+    "unknown command": (lambda _: ["sell"], "no such command 'sell'; tagtopics --help lists all commands"),
+    "no corpus": (lambda _: ["fit"], "CORPUS is missing; see tagtopics fit --help"),
+    "no place to write": (lambda _: ["apply", "a.csv", "b.csv"], "--out is missing; see tagtopics apply"),
     "unknown task": (
         lambda folder: ["evaluate", write_rows(folder / "a.jsonl"), "--task", "poetry"],
         "choose from perplexity",
@@ -289,7 +291,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "image tags of a text": (ask("explain", '{"text": "bread"}\n', "--image-tag", "x"), "is not an image"),
     "data set over other files": (lambda folder: ["datasets", "synthetic", "--out", folder], "other files"),
     # saved models
-    "no model": (lambda folder: ["topics", folder / "none.tt"], "no such model"),
+    "no model": (lambda folder: ["topics", folder / "none.tt"], "none.tt` writes one"),
     "model is a file": (lambda folder: ["topics", write_rows(folder / "a.jsonl")], "is not a model"),
     "model without arrays": (model_file("arrays.safetensors", Path.unlink), "arrays.safetensors is missing"),
     "model without description": (model_file("model.json", Path.unlink), "no model.json"),

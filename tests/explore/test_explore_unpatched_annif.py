@@ -47,6 +47,7 @@ class Case:
     model: tt.TTM
     test: tt.Corpus
     folder: Path
+    named: frozenset[str]  # the tags with a name, which alone our server sends to Annif
 
     @property
     def variables(self) -> dict[str, str]:
@@ -61,7 +62,9 @@ class Case:
 
     def asked_directly(self) -> dict[str, float]:
         answer = named_answer(self.model, self.test)
-        return per_document(answer.truth, answer.ranked)
+        unnamed = np.array([tag not in self.named for tag in answer.tags])
+        order = np.argsort(unnamed[answer.ranked], axis=1, kind="stable")
+        return per_document(answer.truth, np.take_along_axis(answer.ranked, order, axis=1))
 
 
 def examples() -> tuple[tt.Corpus, Any]:
@@ -97,7 +100,7 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     model = tt.TTM(n_topics=10, random_state=0, max_iter=10).fit(train)
     folder = tmp_path_factory.mktemp("annif")
     for address in serving(create_app(topic_data(model, train, "Headings"), ModelEngine(model))):
-        case = Case(model, test, folder)
+        case = Case(model, test, folder, frozenset(names))
         configure(case, {tag: names.get(tag, tag) for tag in (*names, *tags)}, address)
         yield case
 

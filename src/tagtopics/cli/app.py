@@ -198,4 +198,8 @@ def _plain(message: str, error: Any) -> str:
     bad = re.match(r"Invalid value for '([^']+)'.* a valid (integer|float|number)\b", message)
     if bad:
         return f"{bad[1]} must be {'a whole number' if bad[2] == 'integer' else 'a number'}"
+    if missing := re.match(r"Missing (argument|option) '([^']+)'", message):
+        return f"{missing[2]} is missing; see tagtopics {error.ctx.command.name} --help"
+    if message.startswith("No such command") and "Did you mean" not in message:
+        return f"n{message[1:].rstrip('.')}; tagtopics --help lists all commands"
     return re.sub(r"^Invalid value for '([^']+)'[^:]*: Input should be ", r"\1 must be ", message)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import math
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -69,15 +71,32 @@ def read_image(source: Any, sizing: Sizing) -> Uint8:
 
 @contextmanager
 def quiet_decoders() -> Iterator[None]:
-    """Silence Pillow's warnings about unusual files; real problems become an `InputError`.
+    """Silence the warnings of Pillow and libtiff about unusual files; real problems become an `InputError`.
 
     Warning filters are global, so enter this once around a pool of threads, not within them.
     """
     pillow = _pillow()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _silent_libtiff():
         warnings.filterwarnings("ignore", module=r"PIL\.")
         warnings.simplefilter("ignore", pillow.DecompressionBombWarning)
         yield
+
+
+@contextmanager
+def _silent_libtiff() -> Iterator[None]:
+    """Keep libtiff, which Pillow has loaded, from printing to standard error (on Linux)."""
+    maps = Path("/proc/self/maps")
+    found = re.search(r"/.*libtiff.*", maps.read_text()) if maps.is_file() else None
+    library = ctypes.CDLL(found[0]) if found else None
+    setters = [library.TIFFSetErrorHandler, library.TIFFSetWarningHandler] if library else []
+    for setter in setters:
+        setter.argtypes, setter.restype = [ctypes.c_void_p], ctypes.c_void_p
+    before = [setter(None) for setter in setters]
+    try:
+        yield
+    finally:
+        for setter, handler in zip(setters, before, strict=True):
+            setter(handler)
 
 
 def is_image(path: Path) -> bool:

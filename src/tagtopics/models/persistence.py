@@ -262,7 +262,7 @@ def _read_save(path: str | Path, read: Callable[[Path, bytes], _Result]) -> _Res
     if not folder.exists():
         sweep_leftovers(folder)  # puts back what a killed process had moved aside
     if not folder.exists():
-        raise InputError(f"no such model: {folder}")
+        raise InputError(f"no such model: {folder}; `tagtopics fit CORPUS --out {folder}` writes one")
     if not folder.is_dir():
         raise InputError(f"{folder} is not a model: it is a file, and a model is a folder that `fit` saved")
     while True:
