@@ -26,6 +26,10 @@ _PLAIN, _SLOW = 15, 0.02
 # Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only the
 # first four sweeps and every fifth one do (decision 223).
 _EVERY, _MANY = 5, 5_000
+_LAST_SWEEPS, LAST_EXPONENT = (
+    3,
+    0.875,
+)  # the end of a default fit, with this exponent of words (decision 206)
 # Numbers of `Priors` that stay the same in all sweeps of a fit.
 _LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent", "own_tokens")
 
@@ -51,6 +55,7 @@ class BeliefPropagation:
     anchored: bool = True  # without topics to start from: take anchor words, or noise
     first: Start = Start()
     relations: Relations | None = None  # between documents, which are in memory
+    last_exponent: float = 1.0  # of the words in the last sweeps, if smaller; see `_finished`
 
     @property
     def n_topics(self) -> int:
@@ -102,6 +107,7 @@ class BeliefPropagation:
 
     def learned(self, belief: Belief) -> Learned:
         """Return topics, topic proportions and the profiles of the tags."""
+        belief = self._finished(belief)
         sums = self._with_earlier(belief.sums)
         more: dict[str, Any] = {"tag_sums_": sums.tags, "tag_squares_": sums.tag_squares}
         more["word_exponent_"] = self.priors.word_exponent
@@ -109,6 +115,16 @@ class BeliefPropagation:
         if self.relations is not None and belief.docs is not None:
             doc_topic = self.relations.doc_topic(belief.docs.doc_sums, alpha)
         return Learned(sums.words, doc_topic, alpha, more)
+
+    def _finished(self, belief: Belief) -> Belief:
+        """Return the belief after a few more sweeps in which words count less: such topics predict better."""
+        if self.last_exponent >= belief.priors.word_exponent:
+            return belief
+        calm = belief.priors._replace(word_exponent=self.last_exponent, relaxation=0.0)
+        belief = belief._replace(priors=calm)
+        for _ in range(_LAST_SWEEPS):
+            belief, _change = self.step(belief)
+        return belief
 
     def check(self, belief: Belief) -> None:
         """Raise `InputError` unless a restored belief fits the corpus, the priors and the memory mode."""

@@ -33,7 +33,7 @@ _TRIED = (
 # Standard errors: by how much neighbours must be better, and by how much words may be worse.
 _CERTAIN, _WORSE = 3.0, 2.0
 _SPLIT, _SPLIT_SWEEPS = 5, 30  # topics that are merged into one, on average, and the sweeps that learn them
-_SWEEPS = 20  # that follow; with more of them, topics become more equal in size
+_SWEEPS = 5  # that follow; with more of them, topics become more equal in size
 
 
 class Related(NamedTuple):

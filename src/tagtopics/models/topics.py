@@ -23,7 +23,7 @@ from tagtopics.bp.pilot import (
     choose_held_out,
     most_documents,
 )
-from tagtopics.bp.propagation import BeliefPropagation, Start
+from tagtopics.bp.propagation import LAST_EXPONENT, BeliefPropagation, Start
 from tagtopics.bp.relations import Relations
 from tagtopics.corpus.core import Corpus
 from tagtopics.models.validation import AUTO, Preset
@@ -128,9 +128,13 @@ class TopicSettings:
 
     def starts_from_pilot(self, n_docs: int) -> bool:
         """Return whether a fit starts from a pilot: to many documents, with default settings."""
-        if self.max_iter is not None or n_docs <= most_documents(self.n_topics):
-            return False
-        return self.preset.relaxation > RELAXATION and self.anchored and not self.tags_act
+        return self.is_default and n_docs > most_documents(self.n_topics)
+
+    @property
+    def is_default(self) -> bool:
+        """Whether sweeps are as many as it takes, with over-relaxation and without messages from tags."""
+        default = self.max_iter is None and self.preset.relaxation > RELAXATION
+        return default and self.anchored and not self.tags_act
 
     def most_sweeps(self, n_docs: int = 0) -> int:
         """Return the largest number of sweeps: as given, or 100, without over-relaxation 200."""
@@ -169,7 +173,8 @@ def fit_topics(
         piloted = settings.starts_from_pilot(n_docs)
         start = make_pilot(corpus, settings, executor).start() if piloted else Start()
     priors = settings.priors(executor.totals)
-    algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored, start, relations)
+    last = LAST_EXPONENT if settings.is_default else 1.0
+    algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored, start, relations, last)
     return run_algorithm(
         algorithm,
         topic_word_prior=priors.topic_word,
