@@ -86,7 +86,7 @@ def quiet_decoders() -> Iterator[None]:
 def _silent_libtiff() -> Iterator[None]:
     """Keep libtiff, which Pillow has loaded, from printing to standard error (on Linux)."""
     maps = Path("/proc/self/maps")
-    found = re.search(r"/.*libtiff.*", maps.read_text()) if maps.is_file() else None
+    found = re.search(r"/.*/libtiff[-.].*so[.\d]*$", maps.read_text(), re.M) if maps.is_file() else None
     library = ctypes.CDLL(found[0]) if found else None
     setters = [library.TIFFSetErrorHandler, library.TIFFSetWarningHandler] if library else []
     for setter in setters:
