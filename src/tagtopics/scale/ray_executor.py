@@ -189,7 +189,7 @@ def _connect(ray: Any, address: str | None, folder: ShardFolder, workers: int, n
     """Connect to the cluster at an address, or start one; an existing connection is used."""
     if ray.is_initialized():
         return
-    settings = {"address": address or "local", "log_to_driver": False, "logging_level": "warning"}
+    settings = {"address": address or "local", "log_to_driver": False, "logging_level": "error"}
     if address is None:
         m = folder.manifest
         one_answer = 8 * n_topics * (2 * m.n_words + 3 * m.n_tags)
