@@ -139,16 +139,18 @@ export class MapNames {
     // all topics.
     let topics = inView.filter((label) => label.around === HERE);
     let best = { missed: Infinity };
-    for (let tried = 0; tried < 12 && best.missed > 0; tried++) {
-      const here = tried < 3 ? HERE : SMALL;
-      this.lay(topics, inView, here);
+    const all = topics;
+    for (let tried = 0; tried < 18 && best.missed > 0; tried++) {
+      if (tried === 9) topics = all; // once more, with fewer places: other names come into conflict
+      const [here, step] = [tried % 9 < 3 ? HERE : SMALL, tried < 9 ? 0.25 : 0.5];
+      this.lay(topics, inView, here, step);
       const left = topics.filter((label) => !label.shown);
       const missed = left.reduce((sum, label) => sum + (label.grey ? 1 : store.K), 0);
-      if (missed < best.missed) best = { missed, topics, here };
+      if (missed < best.missed) best = { missed, topics, here, step };
       topics = [...left, ...topics.filter((label) => label.shown)];
       if (inView.some((label) => label.around === AREA)) break;
     }
-    if (best.topics !== this.laid) this.lay(best.topics, inView, best.here);
+    if (best.topics !== this.laid) this.lay(best.topics, inView, best.here, best.step);
     for (const label of this.labels) {
       if (label.shown && !label.node) label.node = label.make();
       if (label.shown && !label.node.isConnected) this.node.append(label.node);
@@ -156,9 +158,9 @@ export class MapNames {
     }
     this.place();
   }
-  lay(topics, all, here) {
+  lay(topics, all, here, step) {
     const { map } = this;
-    this.laid = topics;
+    Object.assign(this, { laid: topics, step });
     this.taken = [[0, map.height - 56, 230, map.height]]; // the buttons
     const [wide, high] = map.legend ? ["width", "height"].map((side) => Number(map.legend.getAttribute(side))) : [];
     if (map.legend) this.taken.push([map.width - wide - 16, 0, map.width, high + 12]);
@@ -178,6 +180,7 @@ export class MapNames {
     const beside = around === BESIDE || around === BELOW;
     const middles = beside ? [label.at] : label.spots;
     for (const step of around) {
+      if (step[0] % this.step) continue;
       const scale = step[2];
       const [w, t] = [(label.full[0] * scale) / 2, Math.max(label.full[1] * scale, 24) / 2];
       for (const middle of middles) {
