@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from tagtopics.cli.options import flag, grouped
@@ -67,18 +67,28 @@ _NO_MEMORY = "failed to map segment|can't start new thread|[Cc]annot allocate me
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
-class _Command(TyperCommand):
+class _Untyped:
     """A command whose help shows no types: `COLUMN` says more than `<str>`, and a switch has no value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, without types."""
-        parameters = super().get_params(ctx)
-        for parameter in parameters:
-            if parameter.param_type_name == "argument":
-                parameter.display_type_rich = lambda ctx: None  # type: ignore[attr-defined]
-            elif parameter.metavar is None:
-                parameter.metavar = ""
-        return parameters
+        return [_without_type(parameter) for parameter in super().get_params(ctx)]  # type: ignore[misc]
+
+
+class _Command(_Untyped, TyperCommand):
+    """One command."""
+
+
+class _Group(_Untyped, TyperGroup):
+    """All commands."""
+
+
+def _without_type(parameter: Any) -> Any:
+    if parameter.param_type_name == "argument":
+        parameter.display_type_rich = lambda ctx: None
+    elif parameter.metavar is None:
+        parameter.metavar = ""
+    return parameter
 
 
 def find_command(name: str) -> Callable[..., None]:
@@ -145,6 +155,7 @@ def _parser(name: str | None) -> Any:
         name="tagtopics",
         help="Topic models for tagged collections: papers with authors, articles with keywords, photos.",
         rich_markup_mode="rich",
+        cls=_Group,
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,
     )
