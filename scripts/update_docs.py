@@ -8,6 +8,8 @@ In README.md, docs/index.md, docs/getting-started.md, docs/a-to-z.md and docs/gu
   is its standard output.
 - ```console blocks hold commands (`$ tagtopics ...`), each with its output below.
 - `...` in an output matches anything. Keep it for seconds and for output that is cut.
+- Processors round differently: a number with a decimal point, a percentage or a number of sweeps may differ
+  by one in its last digit, or by 2 %. Everything else must be equal, but for the width of blanks and rules.
 - `<!-- not run: REASON -->` directly above a block keeps it from running.
 - `<!-- output with NAME VERSION, ... -->` on a page: blocks always run, but their output is compared only if
   these versions are installed.
@@ -20,7 +22,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import doctest
 import io
 import itertools
 import os
@@ -55,6 +56,9 @@ _VOLATILE = (
     (re.compile(r"^( *seconds(?: to [a-z]+)? +)\d.*"), r"\1..."),
 )
 """What differs from run to run, and what is written in its place."""
+_MEASURED = re.compile(r"(?<![\w.])\d+(?:\.\d+(?![\w.]*\.\d)|(?= ?%| sweeps))")
+_WIDTH = re.compile(r"\s+|─+")
+_TOLERANCE = 0.02
 
 
 class Block(NamedTuple):
@@ -123,9 +127,20 @@ def is_reproducible(page: Path) -> bool:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Tell whether a block printed what the page shows; `...` matches anything."""
-    checker = doctest.OutputChecker()
-    return checker.check_output(tidy(expected), tidy(printed), doctest.ELLIPSIS)
+    """Tell whether a block printed what the page shows; `...` matches anything, measured numbers nearly."""
+    shown = _WIDTH.sub(lambda found: found[0][0], tidy(expected))
+    numbers = _MEASURED.findall(shown)
+    texts = (".*?".join(map(re.escape, text.split("..."))) for text in _MEASURED.split(shown))
+    pattern = rf"({_MEASURED.pattern})".join(texts)
+    found = re.fullmatch(pattern, _WIDTH.sub(lambda found: found[0][0], tidy(printed)), re.DOTALL)
+    return found is not None and all(map(_near, numbers, found.groups()))
+
+
+def _near(one: str, other: str) -> bool:
+    """Tell whether two numbers differ by one in the last digit of the first, or by little."""
+    digits = len(one.partition(".")[2])
+    difference = abs(float(one) - float(other))
+    return difference <= max(1.01 * 10.0**-digits, _TOLERANCE * float(one))
 
 
 def difference(result: Result) -> str:

@@ -126,6 +126,27 @@ def test_an_output_that_differs_is_found_and_rewritten() -> None:
     assert EXAMPLES["updated"](lines, [result]) == [*lines[:5], "1", *lines[6:]]
 
 
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("topics  7 (27 %),   9 %\n──────", "topics  7 (26 %),  10 %\n───────", True),  # other widths
+        ("93 sweeps, 0.43, 452.1 ms", "94 sweeps, 0.44, 459.0 ms", True),
+        ("0.43", "0.45", False),
+        ("27 %", "29 %", False),
+        ("93 sweeps", "96 sweeps", False),
+        ("+0.01", "-0.01", False),
+        ("93 documents", "94 documents", False),
+        ("version 0.2.0", "version 0.2.1", False),
+        ("water 0.43", "sea 0.43", False),
+        ("0.43 0.5", "0.43", False),
+        ("took ... s, 0.43", "took 9.1 s, 0.42", True),
+        ("took ... s, 0.43", "took 9.1 s, 0.49", False),
+    ],
+)
+def test_only_measured_numbers_may_differ_and_little(shown: str, printed: str, same: bool) -> None:
+    assert EXAMPLES["matches"](shown, printed) is same
+
+
 def test_an_output_is_added_and_removed() -> None:
     bare, full = ["```python", "f()", "```"], ["```python", "f()", "```", "", "```text", "1", "```"]
     for before, printed, after in ((bare, "1\n", full), (full, "", bare)):

@@ -82,7 +82,7 @@ class CreditTable:
         rows = []
         for tag in dict.fromkeys(own.tag.tolist()):
             mine = np.flatnonzero(own.tag == tag)
-            best = mine[np.argsort(-tokens[mine], kind="stable")[:_SHOWN_WORDS]]
+            best = mine[np.argsort(-tokens[mine].round(6), kind="stable")[:_SHOWN_WORDS]]  # ties in order
             words = ", ".join(f"{own.word[i]} {own.credit[i]:.2f}" for i in best.tolist())
             rows.append((float(tokens[mine].sum() / max(tokens.sum(), 1e-12)), (tag, words)))
         rows.sort(key=lambda row: -row[0])
