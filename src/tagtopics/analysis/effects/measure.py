@@ -127,9 +127,8 @@ def measure(
         proportions = np.asarray(model.doc_topic_[rows], dtype=np.float64)
     else:  # new documents
         proportions = np.asarray(model.transform(sp.csr_array(counts[:, words])), dtype=np.float64)
-    edited = any(edit.kind == "merge" for edit in curation_of(model).edits)
-    merges = _merges(model, base)
-    held = edited or any(topic.curated for topic in curation_of(base).topics)
+    edits, merges = curation_of(model).edits, _merges(model, base)
+    held = bool(edits) or any(topic.curated for topic in curation_of(base).topics)
 
     D, found = counts.shape[0], dict[int, Float64]()
     in_model = (proportions * (np.asarray(counts.sum(1)) > 0)[:, np.newaxis]).mean(0)
@@ -147,7 +146,7 @@ def measure(
         before = refit(start, counts)
         whole = Refit(before.words @ merges, before.shares @ merges)
         topics = _compare(model, whole, words, in_model, n_words)
-        _check(topics, edited, base.topic_settings())
+        _check(topics, any(edit.kind == "merge" for edit in edits), base.topic_settings())
         estimate = statistic(np.arange(D), whole.shares)
         run_lanes(lane, range(refits), lanes_for(counts.nnz, start.words.shape[1]))
     error = np.std([found[b] for b in range(refits)], axis=0, ddof=1)
@@ -172,13 +171,13 @@ def _compare(
     )
 
 
-def _check(topics: Sequence[TopicMean], edited: bool, settings: Any) -> None:
-    """Raise `InputError` or, without edits since the fit, warn of topics that differ from the model's."""
+def _check(topics: Sequence[TopicMean], merged: bool, settings: Any) -> None:
+    """Raise `InputError` or, without merges since the fit, warn of topics that differ from the model's."""
     wrong = [topic for topic in topics if not topic.agrees]
     if not wrong:
         return
     first, tags_act = wrong[0], settings.pairwise_weight > 0 or settings.higher_order_weight > 0
-    if edited:
+    if merged:
         raise InputError(
             f"topic {first.topic} of the edited model cannot be measured: refits find a topic with a share "
             f"of {100 * first.share:.1f} % instead of {100 * first.model_share:.1f} %, similarity "
