@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,16 @@ def test_make_help_names_what_is_for_users() -> None:
     shown = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in ("demo", "test", "package", "docs", "reproduce"):
         assert f'@echo "make {target} ' in shown
+
+
+def test_equal_bits_at_any_number_of_threads_are_not_called_unique() -> None:
+    page = flat("docs/guides/switching.md")
+    assert "(STM, CTM) give the same bits with any number of threads, as all models do here" in page
+    for name in ("README.md", "paper.md", "docs/index.md", "docs/guides/switching.md"):
+        for sentence in re.split(r"(?<=[.!?]) ", flat(name)):
+            alone = re.search(r"\b(only|unique|unlike|no other|none of)\b", sentence)
+            assert alone is None or not re.search(r"\bnumber of threads\b", sentence), (name, sentence)
+
+
+def test_the_guide_says_that_a_quiet_first_fit_tells_nothing() -> None:
+    assert "with `--quiet`, as with all notes, it does not" in flat("docs/guides/speed.md")

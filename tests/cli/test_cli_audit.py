@@ -9,6 +9,8 @@ import pytest
 from cli_running import run
 
 from tagtopics import make_tagged_corpus, read_corpus
+from tagtopics.analysis.audit.rewrite import _TABLES
+from tagtopics.corpus.formats.registry import FORMATS
 
 KEYS = {
     "kind",
@@ -82,6 +84,16 @@ def test_refused_changes_are_not_found_again(folder: Path, tmp_path: Path) -> No
     missing = run("audit", folder, "--decided", tmp_path / "nothing.csv")
     assert missing.code == 2
     assert "no such file" in missing.err
+
+
+def test_the_help_of_apply_names_what_can_be_written() -> None:
+    shown = " ".join(run("apply", "--help").out.replace("│", " ").split())
+    for suffix in _TABLES:
+        assert f".{suffix}" in shown
+    written = sorted(name for name, one in FORMATS.items() if one.write_tags)
+    assert written == ["bookmarks", "karakeep", "linkwarden", "paperless", "vault"]
+    for part in ("bookmarks (.json .html)", "a manifest of paperless-ngx", "a folder of Markdown notes"):
+        assert part in shown
 
 
 def test_apply_reads_the_collection_as_named(tmp_path: Path) -> None:
