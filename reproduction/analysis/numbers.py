@@ -50,6 +50,5 @@ def hard_numbers(shape: str, seed: int = 7) -> Any:
         low, high = choice.interval
         rows.append({"shape": shape, "planted": n_topics, "docs": docs, "tokens": tokens,
                      "covered": low <= n_topics <= (high or np.inf), **choice.to_dict()})  # fmt: skip
-        del rows[-1]["topics"]
         note({name: value for name, value in rows[-1].items() if name != "rows"})
     return rows

@@ -130,7 +130,6 @@ def choose_command(
     restarts: Annotated[int, option("Fits for each number, on other documents and seeds.", min=2)] = 10,
     seed: SeedOption = 0,
     threads: ThreadsOption = None,
-    top: TopOption = 8,
     plot: PlotOption = None,
 ) -> None:  # fmt: skip
     """Recommend a number of topics: held-out score, and topics that repeated fits find again."""
@@ -145,7 +144,6 @@ def choose_command(
             topics or GRID,
             restarts=restarts,
             seed=seed,
-            n_words=top,
             n_jobs=threads,
             on_progress=on_progress,
         )
@@ -170,14 +168,6 @@ def _draw_choice(console: Console, choice: TopicChoice) -> None:
         ],
         f"{choice.restarts} restarts; score: mean log probability of a held-out token",
     )  # fmt: skip
-    if choice.topics:
-        draw_table(
-            console,
-            f"{choice.recommended} topics",
-            [">topic", ">share", ">found in", "words"],
-            [(row.topic, per_cent(row.share), f"{row.found} of {row.restarts}", " ".join(row.words))
-             for row in choice.topics],
-        )  # fmt: skip
 
 
 def compare_command(

@@ -53,17 +53,6 @@ class ChoiceRow(Record):
     stability: float
 
 
-@dataclass(frozen=True)
-class FoundTopic(Record):
-    """A topic of the recommended model and in how many restarts it was found."""
-
-    topic: int
-    share: float  # of all tokens
-    found: int
-    restarts: int
-    words: tuple[str, ...]
-
-
 @dataclass(frozen=True, eq=False)
 class TopicChoice(Record):
     """The recommended number of topics, and what it is based on."""
@@ -76,7 +65,6 @@ class TopicChoice(Record):
     restarts: int  # fits for each number of topics
     seed: int  # that all splits and fits were derived from
     rows: tuple[ChoiceRow, ...]  # one for each number that was tried
-    topics: tuple[FoundTopic, ...]  # those of `model`, most often found first
     notes: tuple[str, ...]  # what to consider, in sentences
     model: TopicModel | None = field(repr=False)  # of all documents, the recommended number and the seed
 
@@ -106,7 +94,6 @@ def choose_topics(
     restarts: int = 10,
     seed: int = 0,
     model: TopicModel | None = None,
-    n_words: int = 10,
     n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> TopicChoice:
@@ -124,7 +111,6 @@ def choose_topics(
         seed: of all splits and fits.
         model: an estimator whose other parameters are used; `LDA()` by default, whose topics are those of
             `TTM` with default weights, too.
-        n_words: words of each topic of the result.
         n_jobs: threads; None or -1 for all cores.
         on_progress: called with the share of the work that is done; again from 0 for further numbers.
     """
@@ -140,17 +126,15 @@ def choose_topics(
     near = tried[: tried.index(_best(fitted)) + 2]
     half = list(fit_grid([_halve(restart) for restart in made], near, of_grid, n_jobs, on_progress))
     choice = recommend(fitted, half, seed)
-    chosen, found = None, tuple[FoundTopic, ...]()
+    chosen = None
     if choice.recommended is not None:
         chosen = clone(base).set_params(n_topics=choice.recommended, random_state=seed, n_jobs=n_jobs)
         chosen.fit_topics(corpus).set_params(n_jobs=base.n_jobs)
-        found = _found_topics(chosen, fitted[tried.index(choice.recommended)], n_words)
     return TopicChoice(
         **choice._asdict(),
         restarts=restarts,
         seed=seed,
         rows=choice_rows(fitted),
-        topics=found,
         notes=_notes(choice, restarts),
         model=chosen,
     )
@@ -348,17 +332,6 @@ def choice_rows(fitted: Sequence[GridRow]) -> tuple[ChoiceRow, ...]:
     return tuple(
         ChoiceRow(row.n_topics, float(row.scores.mean()), float(error), _stability(row.found, np.ones(R)))
         for row, error in zip(fitted, errors, strict=True)
-    )
-
-
-def _found_topics(model: Any, row: GridRow, n_words: int) -> tuple[FoundTopic, ...]:
-    """Return the topics of a model and in how many restarts of a row each is found, most often first."""
-    found = np.sum([found_again(model.components_, topics) for topics in row.topics], axis=0)
-    shares, words = model.topic_shares(), model.top_words(n_words)
-    order = np.lexsort((np.arange(len(found)), -shares, -found))
-    return tuple(
-        FoundTopic(int(k), float(shares[k]), int(found[k]), len(row.topics), tuple(w for w, _ in words[k]))
-        for k in order
     )
 
 
