@@ -68,9 +68,7 @@ function titleLabel(d) {
 
 // Where a name may be, as steps of half its size from its place, nearest first: above its place, or further away with a line
 // to it. Names that are not at their place may be smaller.
-const OFFSETS = Array.from({ length: 49 * 33 }, (_, i) => [((i % 49) - 24) / 4, Math.floor(i / 49) - 16]).sort(
-  ([a, b], [c, d]) => Math.hypot(4 * a, b) - Math.hypot(4 * c, d),
-);
+const OFFSETS = Array.from({ length: 49 * 33 }, (_, i) => [((i % 49) - 24) / 4, Math.floor(i / 49) - 16]).sort(([a, b], [c, d]) => Math.hypot(4 * a, b) - Math.hypot(4 * c, d));
 /** @param {number[]} step */
 const isNear = ([x, y]) => Math.abs(x) <= 1 && Math.abs(y) <= 1;
 const [HERE, BESIDE] = [true, false].map((near) => [1, 0.8].flatMap((scale) => OFFSETS.filter((step) => isNear(step) === near && (near || scale < 1)).map((step) => [...step, scale])));
@@ -160,7 +158,8 @@ export class MapNames {
   }
   lay(topics, all, here, step) {
     const { map } = this;
-    Object.assign(this, { laid: topics, step });
+    this.laid = topics;
+    this.step = step;
     this.taken = [[0, map.height - 56, 230, map.height]]; // the buttons
     const [wide, high] = map.legend ? ["width", "height"].map((side) => Number(map.legend.getAttribute(side))) : [];
     if (map.legend) this.taken.push([map.width - wide - 16, 0, map.width, high + 12]);

@@ -390,10 +390,5 @@ function hoverCard(i) {
   const tags = store.documents.tags[i].slice(0, 6).map(tagShort);
   const small = thumbnail(i);
   if (small) small.fill();
-  return [
-    small ? small.image : null,
-    h("p", { class: "title", dir: "auto" }, titleOf(i)),
-    topic,
-    tags.length ? h("p", { class: "tags" }, tags.join(" · ")) : null,
-  ].filter(Boolean);
+  return [small ? small.image : null, h("p", { class: "title", dir: "auto" }, titleOf(i)), topic, tags.length ? h("p", { class: "tags" }, tags.join(" · ")) : null].filter(Boolean);
 }

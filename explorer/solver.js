@@ -124,12 +124,7 @@ function sharedWords({ starts, docs, shares }, documents) {
   }
   /** @type {any} */
   const numbers = documents < 65536 ? Uint16Array : Uint32Array;
-  return {
-    starts: Uint32Array.from(kept),
-    docs: numbers.from(places, (p) => docs[p]),
-    f: Float32Array.from(places, (p) => f[p]),
-    g: Float32Array.from(places, (p) => g[p]),
-  };
+  return { starts: Uint32Array.from(kept), docs: numbers.from(places, (p) => docs[p]), f: Float32Array.from(places, (p) => f[p]), g: Float32Array.from(places, (p) => g[p]) };
 }
 function inner(a, b) {
   let sum = 0;

@@ -57,9 +57,7 @@ function photographResult(found) {
   const tags = numbersOfTags(found.tags);
   const reading = h("section", { class: "card reading", "aria-label": "Photo by tag" });
   pictured(reading, { j: found.jpeg, r: found.rows, c: found.columns, h: found.heat }, tags);
-  const rows = found.scores.map((value, i) => ({
-    id: found.tags[i], name: found.tags[i], label: bdi(found.tags[i]), value, text: percent(value), href: `#/tag/${tags[i]}`,
-  }));
+  const rows = found.scores.map((value, i) => ({ id: found.tags[i], name: found.tags[i], label: bdi(found.tags[i]), value, text: percent(value), href: `#/tag/${tags[i]}` }));
   return h("div", { class: "split" },
     reading,
     h("div", {},
