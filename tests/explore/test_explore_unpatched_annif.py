@@ -64,7 +64,8 @@ class Case:
         answer = named_answer(self.model, self.test)
         unnamed = np.array([tag not in self.named for tag in answer.tags])
         order = np.argsort(unnamed[answer.ranked], axis=1, kind="stable")
-        return per_document(answer.truth, np.take_along_axis(answer.ranked, order, axis=1))
+        ranked = np.take_along_axis(answer.ranked, order, axis=1)
+        return per_document(answer.truth, np.where(unnamed[ranked], len(answer.tags) - 1, ranked))
 
 
 def examples() -> tuple[tt.Corpus, Any]:
