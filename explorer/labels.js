@@ -53,6 +53,7 @@ function mapLabels() {
 
 // Where a name of a topic, or a line to it, may be: at its place, or at one of its documents nearby.
 const NEARBY = 0.1; // of the width of the map
+const FARTHEST = 0.24; // the same, of the middle of a name without a line
 export function endsOf(docs, x, y) {
   const { x: xs, y: ys } = store.map;
   const apart = (d) => Math.hypot(xs[d] - x, ys[d] - y);
@@ -133,19 +134,19 @@ export class MapNames {
       label.at = map.toScreen(label.x, label.y);
       label.spots = label.ends ? label.ends.map(([x, y]) => map.toScreen(x, y)) : [label.at];
     }
-    // Topics that found no room come first the next time; the first order with the fewest of them is kept. Areas leave no room for
-    // all topics.
+    // Topics that most often found no room come first the next time, and fewer places bring others into conflict; the first order
+    // with the fewest of them is kept. Areas leave no room for all topics.
     let topics = inView.filter((label) => label.around === HERE);
     let best = { missed: Infinity };
-    const all = topics;
+    const misses = new Map(topics.map((label) => [label, 0]));
     for (let tried = 0; tried < 18 && best.missed > 0; tried++) {
-      if (tried === 9) topics = all; // once more, with fewer places: other names come into conflict
-      const [here, step] = [tried % 9 < 3 ? HERE : SMALL, tried < 9 ? 0.25 : 0.5];
+      const [here, step] = [tried < 3 ? HERE : SMALL, tried % 2 ? 0.5 : 0.25];
       this.lay(topics, inView, here, step);
       const left = topics.filter((label) => !label.shown);
       const missed = left.reduce((sum, label) => sum + (label.grey ? 1 : store.K), 0);
       if (missed < best.missed) best = { missed, topics, here, step };
-      topics = [...left, ...topics.filter((label) => label.shown)];
+      for (const label of left) misses.set(label, misses.get(label) + 1);
+      topics = topics.toSorted((a, b) => misses.get(b) - misses.get(a));
       if (inView.some((label) => label.around === AREA)) break;
     }
     if (best.topics !== this.laid) this.lay(best.topics, inView, best.here, best.step);
@@ -189,8 +190,9 @@ export class MapNames {
         const box = [x - w - 4, y - t - 2, x + w + 4, y + t + 2];
         if (this.leaders.some((other) => meets(box, other))) continue;
         const at = beside ? label.spots.findIndex((spot) => this.isFree(lineTo(spot, x, y, w, t), around === BELOW)) : -1;
-        const isClose = () => around === BELOW && label.spots.some((spot) => reach(lineTo(spot, x, y, w, t)) < Math.min(120, width / 9)); // then no line is needed
-        if (beside && at < 0 && !isClose()) continue;
+        const isClose = () => !beside || (around === BELOW && label.spots.some((spot) => reach(lineTo(spot, x, y, w, t)) < Math.min(120, width / 9)));
+        const needsNoLine = () => Math.hypot(x - px, y - py) < Math.max(FARTHEST * this.map.scale, w + 4) && isClose();
+        if (at < 0 && !needsNoLine()) continue;
         this.taken.push(box);
         if (at >= 0) this.leaders.push(lineTo(label.spots[at], x, y, w, t));
         Object.assign(label, { dx: x - px, dy: y - py, scale, width: 2 * w, height: 2 * t, end: at < 0 ? null : label.ends[at] });

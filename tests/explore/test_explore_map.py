@@ -320,14 +320,18 @@ PLACED = """() => {
   const onMap = (x, y) => [x - left, y - top].map(side => side / width * 1.12 - 0.06);
   const lines = document.querySelector('.leaders path').getAttribute('d').split('M').filter(Boolean)
     .map(line => line.split(/[ L]/).map(Number));
-  return [...document.querySelectorAll('.name.topic:not([hidden])')].map(node => {
+  const names = [...document.querySelectorAll('.name.topic:not([hidden])')].map(node => {
     const box = node.getBoundingClientRect();
-    const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
-    const near = (a, b, size) => Math.abs(a - b) < size / 2 + 8;
-    const isOn = ([, , px, py]) => near(px + map.left, x, box.width) && near(py + map.top, y, box.height);
-    const line = lines.find(isOn);
-    return [node.innerText, onMap(...(line ? [line[0] + map.left, line[1] + map.top] : [x, y]))];
+    return { text: node.innerText, box, x: (box.left + box.right) / 2, y: (box.top + box.bottom) / 2 };
   });
+  for (const [ax, ay, bx, by] of lines) { // a line ends at the edge of its name
+    const outside = (p, low, high) => Math.max(low - p, p - high, 0);
+    const [x, y] = [bx + map.left, by + map.top];
+    const apart = ({ box }) => Math.hypot(outside(x, box.left, box.right), outside(y, box.top, box.bottom));
+    const own = names.reduce((a, b) => (apart(b) < apart(a) ? b : a));
+    Object.assign(own, { x: ax + map.left, y: ay + map.top });
+  }
+  return names.map(({ text, x, y }) => [text, onMap(x, y)]);
 }"""
 
 
