@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from tagtopics.models import TopicSettings as TopicSettings
     from tagtopics.models import fit_topics as fit_topics
     from tagtopics.models.base import TopicModel as TopicModel
+    from tagtopics.readers.encode import encode as encode
     from tagtopics.scale import fit_shards as fit_shards
     from tagtopics.scale import shard_corpus as shard_corpus
     from tagtopics.subjects.thesaurus import Thesaurus as Thesaurus
@@ -79,6 +80,7 @@ _HOMES = {
     "corpus": ("Corpus", "TextRecipe", "read_corpus", "write_jsonl", "write_matrix_folder"),
     "images.vocabulary": ("VisualVocabulary",),
     "subjects.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
+    "readers.encode": ("encode",),
     "corpus.tokenizers": ("register_tokenizer",),
     "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
     "errors": ("CorpusWarning", "InputError"),

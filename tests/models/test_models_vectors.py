@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -223,3 +225,33 @@ def test_vectors_are_refused_where_they_mean_nothing(titles: Titles, related: An
         other.set_params(max_iter=1).fit(counts)
         with pytest.raises(tt.InputError, match="learns nothing from vectors"):
             other.transform(counts, vectors=vectors)
+
+
+def test_encode_with_a_function() -> None:
+    found = tt.encode(["a b", "c"], lambda texts: [[len(text), 1] for text in texts])
+    np.testing.assert_array_equal(found, [[3, 1], [1, 1]])
+    corpus = tt.read_corpus(["one text", "two texts"])
+    assert tt.encode(corpus, lambda texts: np.ones((len(texts), 3))).shape == (2, 3)
+    with pytest.raises(tt.InputError, match=r"gave \(1, 2\) for 2 texts"):
+        tt.encode(["a", "b"], lambda texts: [[1, 2]])
+    with pytest.raises(tt.InputError, match="give a list of texts"):
+        tt.encode("a text", lambda texts: [[1, 2]])
+
+
+def test_encode_with_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Encoder:
+        def __init__(self, name: str, local_files_only: bool) -> None:
+            if name != "here" and local_files_only:
+                raise OSError("not found")
+
+        def encode(self, texts: list[str]) -> Any:
+            return np.ones((len(texts), 2))
+
+    monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Encoder))
+    assert tt.encode(["a"], "here").shape == (1, 2)
+    with pytest.raises(tt.InputError, match="no model 'there' found; give its folder, or download=True"):
+        tt.encode(["a"], "there")
+    assert tt.encode(["a"], "there", download=True).shape == (1, 2)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(tt.InputError, match=r"pip install sentence-transformers"):
+        tt.encode(["a"], "here")
