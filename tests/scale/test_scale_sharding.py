@@ -302,3 +302,12 @@ def _peaks(paths: list[Path], out: Path) -> list[int]:
     command = [sys.executable, "-c", code, *map(str, (small, out, *paths))]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return [int(line) for line in done.stdout.split()]
+
+
+def test_progress_counts_the_documents_of_both_passes(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    lines = [f'{{"text": "apple pear plum {i}", "tags": ["a"]}}\n' for i in range(30)]
+    path.write_text("".join(lines), "utf-8")
+    calls: dict[str, int] = {}
+    shard_corpus(path, tmp_path / "shards", on_progress=calls.__setitem__)
+    assert calls == {"Counting words": 30, "Writing shards": 30}

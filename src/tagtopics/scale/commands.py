@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 from tagtopics.cli.options import ColumnOptions, CorpusArgument, OutputOptions, TextOptions, flag, option
-from tagtopics.cli.output import fact_table, note, show, size_text
+from tagtopics.cli.output import error_console, fact_table, note, show, size_text
 from tagtopics.cli.sources import column_settings, is_path, load_named, text_recipe
 from tagtopics.errors import CorpusWarning, InputError
 
@@ -42,7 +44,13 @@ def command(
     settings = column_settings(columns)
     del settings["label"]
     began = time.perf_counter()
-    with warnings.catch_warnings():
+    console, silent = error_console(), output.quiet or not sys.stderr.isatty()
+    with nullcontext() if silent else console.status("Reading") as status, warnings.catch_warnings():
+
+        def progress(step: str, n_docs: int) -> None:
+            if status is not None:
+                status.update(f"{step}: {n_docs:,} documents")
+
         warnings.simplefilter("ignore", CorpusWarning)  # the manifest has them as notices
         folder = shard_corpus(
             corpus if is_path(corpus) else load_named(corpus, output),
@@ -51,6 +59,7 @@ def command(
             recipe=text_recipe(text),
             shard_edges=shard_edges,
             overwrite=force,
+            on_progress=progress,
         )
     payload = _payload(folder, time.perf_counter() - began)
     for line in folder.manifest.notices:

@@ -34,6 +34,7 @@ PART_SIZE = 4 * 2**20  # characters of a table that are held at a time, about
 _RUN = 10_000  # documents of a corpus in memory that are written at a time
 
 MakeWriter = Callable[..., ShardWriter]  # makes the writer, once the vocabulary and the tags are known
+OnProgress = Callable[[str, int], None]  # called with what is done, and the number of documents so far
 
 
 def shard_corpus(
@@ -42,6 +43,7 @@ def shard_corpus(
     *,
     shard_edges: int | None = None,
     overwrite: bool = False,
+    on_progress: OnProgress = lambda step, n_docs: None,
     **options: Unpack[ReadKeywords],
 ) -> ShardFolder:
     """Write a corpus of any size as a folder of shards.
@@ -56,6 +58,7 @@ def shard_corpus(
         shard_edges: distinct words summed over the documents of a shard; None for four times the
             vocabulary, at least 1,000,000.
         overwrite: replace the shards in the folder.
+        on_progress: called with each part of a stream: what is done, and the number of documents so far.
         options: those of `read_corpus`, such as `text`, `tags` and `recipe`.
 
     Returns:
@@ -71,7 +74,7 @@ def shard_corpus(
         return _write_corpus(source, make)
     path, kind = find_source(source, given.format)
     if is_table(kind):
-        return _Stream(path, kind, given).write(make)
+        return _Stream(path, kind, given, on_progress).write(make)
     return _write_corpus(read_corpus(path, **options), make)
 
 
@@ -93,6 +96,7 @@ class _Stream:
     path: Path
     kind: str  # a format of tables
     options: ReadOptions
+    on_progress: OnProgress
 
     def write(self, make: MakeWriter) -> ShardFolder:
         """Read the table twice, and write it as shards."""
@@ -103,7 +107,7 @@ class _Stream:
         tag_docs = np.zeros(len(options.tag_names or ()), dtype=np.int64)
         findings, n_docs, columns = Findings(), 0, layout.columns
         with make(options.vocabulary, options.tag_names, recipe=options.recipe, columns=columns) as writer:
-            for table in self._parts(layout):
+            for table in self._parts(layout, "Writing shards"):
                 part, found = assemble(layout.documents(table), options, counter)
                 writer.add(part.counts, part.tags, part.ids, metadata_of(part))
                 n_docs += part.n_docs
@@ -125,10 +129,10 @@ class _Stream:
         Then the pass starts again, which happens at most once for each such thing.
         """
         counts = _Candidates(self.options)
-        parts = self._parts(layout)
+        parts = self._parts(layout, "Counting words")
         while (table := next(parts, None)) is not None and table.n_rows:
             if layout.update(table) and counts.n_docs:
-                parts, counts = self._parts(layout), _Candidates(self.options)
+                parts, counts = self._parts(layout, "Counting words"), _Candidates(self.options)
                 continue
             layout.check(str(self.path), only_text=self.kind == "jsonl")  # later lines may add columns
             counts.add(layout.documents(table), table.n_rows)
@@ -161,9 +165,13 @@ class _Stream:
         chosen = replace(options, recipe=recipe, vocabulary=tuple(vocabulary), tag_names=tuple(tag_names))
         return chosen, notices
 
-    def _parts(self, layout: TableLayout) -> Iterator[Table]:
+    def _parts(self, layout: TableLayout, step: str) -> Iterator[Table]:
         """Yield the table in parts."""
-        return stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, self.options)
+        n_docs = 0
+        for table in stream_table(self.path, self.kind, layout.wanted(), PART_SIZE, self.options):
+            yield table
+            n_docs += table.n_rows
+            self.on_progress(step, n_docs)
 
 
 class _Candidates:
