@@ -114,6 +114,5 @@ def test_an_npz_header_claims_no_memory(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="no named pipes")
 def test_pipes_are_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.csv")
-    for source, tags in ((tmp_path / "a.csv", None), (np.eye(2), tmp_path / "a.csv")):
-        with pytest.raises(InputError, match=r"a\.csv: not a regular file"):
-            read_corpus(source, tags=tags)
+    with pytest.raises(InputError, match=r"a\.csv: not a regular file"):
+        read_corpus(tmp_path / "a.csv")

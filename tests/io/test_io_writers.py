@@ -51,7 +51,6 @@ KNOWN = {
     # Folders of runs, which are checked first.
     "scale/shard_executor.py": {"rmtree", "unlink"},
     # Temporary folders of this process, the private cache of compiled code, the null device.
-    "explore/server/engine.py": {"write_bytes"},
     "cli/app.py": {"open"},
     "datasets/commands.py": {"save"},  # a model
     "cli/fit.py": {"save"},

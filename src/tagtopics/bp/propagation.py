@@ -26,10 +26,7 @@ _PLAIN, _SLOW = 15, 0.02
 # Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only the
 # first four sweeps and every fifth one do (decision 223).
 _EVERY, _MANY = 5, 5_000
-_LAST_SWEEPS, LAST_EXPONENT = (
-    3,
-    0.875,
-)  # the end of a default fit, with this exponent of words (decision 206)
+_LAST_SWEEPS, LAST_EXPONENT = 3, 0.875  # the end of a default fit, and its exponent of words (decision 206)
 # Numbers of `Priors` that stay the same in all sweeps of a fit.
 _LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent", "own_tokens")
 
