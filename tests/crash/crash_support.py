@@ -70,12 +70,12 @@ def model_state(folder: Path) -> Any:
 def prepare_update(folder: Path) -> None:
     """Save a model, and documents to update it with."""
     save(folder, 0)
-    tt.write_jsonl(corpus(1), folder / "more.jsonl")
+    tt.write_matrix_folder(corpus(1), folder / "more")
 
 
 def update(folder: Path) -> None:
     """Run `tagtopics update`."""
-    command("update", str(folder / "m.tt"), str(folder / "more.jsonl"))
+    command("update", str(folder / "m.tt"), str(folder / "more"))
 
 
 def checkpoint(folder: Path, seed: int, max_iter: int) -> None:

@@ -94,7 +94,7 @@ def test_the_source_distribution_has_no_records_and_no_figures(sdist: Path) -> N
         r"benchmarks/results/|reproduction/records/|\.(png|svg)$|(^|/)(\.venv|build|site|__pycache__)/"
     )
     assert [name for name in sorted(held) if unwanted.search(name)] == []
-    assert sdist.stat().st_size < 1_500_000
+    assert sdist.stat().st_size < 1_600_000  # sources of the explorer's script, and the script
 
 
 def test_the_source_distribution_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
