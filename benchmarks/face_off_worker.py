@@ -185,6 +185,28 @@ def s3(data: Data) -> Found:
     return Found(columns[best(model.components_)], np.asarray(shares).argmax(1))
 
 
+class Counts(NamedTuple):
+    """What FASTopic takes instead of its own preprocessing: the counts and the words of the collection."""
+
+    data: Data
+
+    def preprocess(self, texts: list[str]) -> dict[str, Any]:
+        """Return the counts of the documents and their columns."""
+        return {"train_bow": self.data.counts.astype(np.float32), "vocab": self.data.words}
+
+
+def fastopic(data: Data) -> Found:
+    """Return FASTopic's optimal transport between documents, topics and words."""
+    import torch
+    from fastopic import FASTopic
+
+    np.random.seed(data.seed)  # noqa: NPY002 - it has no other seed
+    torch.manual_seed(data.seed)
+    model = FASTopic(data.topics, Counts(data), doc_embed_model=data.model(), device="cpu")
+    _, shares = model.fit_transform(data.texts, preset_doc_embeddings=data.vectors)
+    return Found(best(model.get_beta()), np.asarray(shares).argmax(1))
+
+
 SYSTEMS: dict[str, Callable[[Data], Found]] = {
     "tagtopics": ours,
     "tagtopics + vectors": ours_with_vectors,
@@ -195,8 +217,9 @@ SYSTEMS: dict[str, Callable[[Data], Found]] = {
     "BERTopic": bertopic,
     "KeyNMF": key_nmf,
     "S3": s3,
+    "FASTopic": fastopic,
 }
-ENCODED = {"tagtopics + vectors", "MiniLM + k-means", "BERTopic", "KeyNMF", "S3"}
+ENCODED = {"tagtopics + vectors", "MiniLM + k-means", "BERTopic", "KeyNMF", "S3", "FASTopic"}
 
 
 def main(system: str, folder: str, seed: str, topics: str, out: str) -> None:
