@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.records import Curve, labels
 
-_OURS = {"ours-lda": "#0b6e99", "ours-ttm": "#c8371b"}
+_OURS = {"ours-lda": "#0b6e99", "ours-ttm": "#c8371b", "ours-default": "#2f2f8f"}
 _LINES = {"stored": "--", "lean": ":"}
 _OTHERS = ("#7a7a7a", "#b08900", "#5b8c5a", "#8b5fa8", "#3f3f3f", "#a0522d", "#4f9fa8", "#c27ba0")
 

@@ -79,11 +79,12 @@ def labels() -> dict[str, str]:
     return ours.systems() | {name: peer.label for name, peer in peers.PEERS.items()}
 
 
-def reaches(found: dict[tuple[str, str], Curve], *, last: bool) -> list[Reach]:
-    """Compare each peer with our model of its kind, at its best or at its final perplexity."""
+def reaches(found: dict[tuple[str, str], Curve], *, last: bool, kind: str = "") -> list[Reach]:
+    """Compare each peer with our model of its kind, or of one given, at its best or final perplexity."""
     rows = []
     for (corpus, system), peer in found.items():
-        mine = found.get((corpus, f"ours-{peers.PEERS[system].against}")) if system in peers.PEERS else None
+        own = f"ours-{kind or peers.PEERS[system].against}" if system in peers.PEERS else ""
+        mine = found.get((corpus, own))
         if mine is not None:
             at = len(peer.perplexity) - 1 if last else int(np.argmin(peer.perplexity))
             rows.append(_reach(peer, mine, at))

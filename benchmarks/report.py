@@ -34,6 +34,7 @@ from the records in `{records}`; do not edit them.
 
 ![Held-out perplexity against seconds of training, one panel per corpus]({image})
 
+{present}
 ## Seconds to each peer's best perplexity
 
 The first checkpoint at which the peer has its lowest perplexity, and our first checkpoint at or below
@@ -47,6 +48,18 @@ with tags.
 The lowest of all checkpoints.
 
 {perplexities}
+"""
+
+PRESENT = """## With default settings
+
+Measured later, {run} The peers have the priors of their best pilot runs; our
+LDA has no setting but the number of topics and of threads, and the choice of priors counts as training.
+
+{default}
+
+With `preset="fast"` and the priors of pilot runs, in the same run:
+
+{fast}
 """
 
 TABLES = """# Benchmark: all tables
@@ -200,6 +213,7 @@ def _fields(records: list[Record], folder: Path) -> dict[str, object]:
         "run": _run(records),
         "settings": _settings(records),
         "longer": _longer(records),
+        "present": _present(folder / "present"),
         "corpora": tables.about_corpora(found),
         "summary": tables.goals(best),
         "best": tables.against_peers(best),
@@ -221,6 +235,18 @@ def _fields(records: list[Record], folder: Path) -> dict[str, object]:
     }
 
 
+def _present(folder: Path) -> str:
+    """Return the section of the newer records of LDA, if there are any."""
+    records = load(folder)
+    if not records:
+        return ""
+    found = curves(records)
+    default, fast = (
+        tables.against_peers(reaches(found, last=False, kind=kind)) for kind in ("default", "lda")
+    )
+    return PRESENT.format(run=_run(records), default=default, fast=fast)
+
+
 def _priors(records: list[Record]) -> str:
     """Return where the priors come from."""
     if any(record["job"]["kind"] == "pilot" for record in records):
@@ -231,7 +257,7 @@ def _priors(records: list[Record]) -> str:
 def _settings(records: list[Record]) -> str:
     """Return the settings that the records state; older records state none."""
     stated = dict.fromkeys(record["settings"] for record in records if "settings" in record)
-    return " and ".join(stated) or " and ".join(ours.describe(kind) for kind in ours.MODELS)
+    return " and ".join(stated) or " and ".join(ours.describe(f"ours-{kind}") for kind in ours.MODELS)
 
 
 def _run(records: list[Record]) -> str:

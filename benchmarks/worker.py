@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import time
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from benchmarks import machine, ours, peers
-from benchmarks.corpora import load_task
+from benchmarks.corpora import ROOT, load_task
 from benchmarks.evaluator import Evaluator, unigram_perplexity
 from benchmarks.limits import Limits
 from benchmarks.recorder import Recorder
@@ -157,7 +158,11 @@ def _facts(task: Any) -> dict[str, float]:
 
 def _version(module: str) -> dict[str, str]:
     package = {"sklearn": "scikit-learn"}.get(module, module)
-    return {package: version(package)}
+    found = version(package)
+    if package == "tagtopics":
+        asked = ["git", "-C", str(ROOT), "rev-parse", "--short=8", "HEAD"]
+        found += f" {subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()}"
+    return {package: found}
 
 
 def main() -> None:
