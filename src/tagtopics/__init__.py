@@ -29,13 +29,9 @@ if TYPE_CHECKING:
     from tagtopics.baselines import ATM as ATM
     from tagtopics.baselines import RTM as RTM
     from tagtopics.baselines import LabeledLDA as LabeledLDA
-    from tagtopics.bp.callbacks import Progress as Progress
-    from tagtopics.bp.checkpoint import Checkpoint as Checkpoint
-    from tagtopics.bp.checkpoint import load_checkpoint as load_checkpoint
-    from tagtopics.corpus import Corpus as Corpus
-    from tagtopics.corpus import TextRecipe as TextRecipe
-    from tagtopics.corpus import read_corpus as read_corpus
-    from tagtopics.corpus import write_jsonl as write_jsonl
+    from tagtopics.bp.callbacks import Progress
+    from tagtopics.bp.checkpoint import Checkpoint, load_checkpoint
+    from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl
     from tagtopics.corpus import write_matrix_folder as write_matrix_folder
     from tagtopics.corpus.tokenizers import register_tokenizer as register_tokenizer
     from tagtopics.curation.edits import curate as curate
@@ -43,25 +39,18 @@ if TYPE_CHECKING:
     from tagtopics.curation.guided import fit_curated as fit_curated
     from tagtopics.curation.journal import Curation as Curation
     from tagtopics.datasets import list_datasets as list_datasets
-    from tagtopics.datasets import load_dataset as load_dataset
+    from tagtopics.datasets import load_dataset
     from tagtopics.datasets import make_tagged_corpus as make_tagged_corpus
-    from tagtopics.errors import CorpusWarning as CorpusWarning
-    from tagtopics.errors import InputError as InputError
-    from tagtopics.evaluation import evaluate as evaluate
+    from tagtopics.errors import CorpusWarning, InputError
+    from tagtopics.evaluation import evaluate
     from tagtopics.explore import ReportOptions as ReportOptions
     from tagtopics.explore import write_report as write_report
     from tagtopics.explore.record.export import export as export
     from tagtopics.explore.record.export import export_tables as export_tables
     from tagtopics.explore.record.heat_maps import tag_maps as tag_maps
     from tagtopics.explore.record.to_topic_data import topic_data as topic_data
-    from tagtopics.images.vocabulary import VisualVocabulary as VisualVocabulary
-    from tagtopics.models import LDA as LDA
-    from tagtopics.models import TTM as TTM
-    from tagtopics.models import MarkovTTM as MarkovTTM
-    from tagtopics.models import Preset as Preset
-    from tagtopics.models import TopicFit as TopicFit
-    from tagtopics.models import TopicSettings as TopicSettings
-    from tagtopics.models import fit_topics as fit_topics
+    from tagtopics.images.vocabulary import VisualVocabulary
+    from tagtopics.models import LDA, TTM, MarkovTTM, Preset, TopicFit, TopicSettings, fit_topics
     from tagtopics.models.base import TopicModel as TopicModel
     from tagtopics.readers.encode import encode as encode
     from tagtopics.scale import fit_shards as fit_shards

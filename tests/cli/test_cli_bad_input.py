@@ -153,16 +153,9 @@ def with_foreign_file(folder: Path) -> Arguments:
     ]
 
 
-def own_file(command: str) -> Case:
+def own_file(folder: Path) -> Arguments:
     """A command that would write over a file of the user's."""
-
-    def case(folder: Path) -> Arguments:
-        mine = write_rows(folder / "a.jsonl")
-        if command == "fit":
-            return fit(mine, "--checkpoint", mine)
-        return ["report", folder / "model.tt", "-o", mine]
-
-    return case
+    return ["report", folder / "model.tt", "-o", write_rows(folder / "a.jsonl")]
 
 
 def occupied(kind: str) -> Case:
@@ -283,11 +276,8 @@ CASES: dict[str, tuple[Case, str]] = {
     "out is a file": (occupied("file"), "not a model written by tagtopics"),
     "out is a folder of something else": (occupied("folder"), "not a model written by tagtopics"),
     "out is under a file": (occupied("under a file"), "not a folder"),
-    "checkpoint is a folder": (lambda folder: fit(write_rows(folder / "a.jsonl"), "--checkpoint", folder),
-                               "--checkpoint"),
-    "checkpoint is another file": (own_file("fit"), "not a checkpoint written by tagtopics"),
     "model folder with other files": (with_foreign_file, "holds other files"),
-    "report over another file": (own_file("report"), "not a report written by tagtopics"),
+    "report over another file": (own_file, "not a report written by tagtopics"),
     "image tags of a text": (ask("explain", '{"text": "bread"}\n', "--image-tag", "x"), "is not an image"),
     "data set over other files": (lambda folder: ["datasets", "synthetic", "--out", folder], "other files"),
     # saved models
@@ -412,20 +402,6 @@ def test_trouble_with_the_machine(error: Exception, expected: str, tmp_path: Pat
     assert result.err.startswith("tagtopics: error: ")
     assert expected in result.err
     assert result.err.count("\n") == 1
-
-
-@pytest.mark.parametrize("limit", [300_000_000, 999_000_000, 2_000_000_000, -1])
-def test_little_address_space_is_one_line(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    resource = pytest.importorskip("resource", reason="Windows has no such limit")
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (limit, limit))
-    result = run("datasets")
-    assert result.code == (2 if 0 < limit < 1_000_000_000 else 0)
-    if result.code:
-        expected = (
-            f"only {limit / 1e6:.0f} MB of address space are allowed; allow 1,000 MB, such as with ulimit"
-        )
-        assert result.err.startswith(f"tagtopics: error: {expected}")
-        assert result.err.count("\n") == 1
 
 
 def test_our_own_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,11 +91,6 @@ def test_a_model_may_be_fitted_again_in_its_place(tmp_path: Path) -> None:
     assert fit_small(tmp_path) == fit_small(tmp_path)
 
 
-def test_a_checkpoint_is_written(tmp_path: Path) -> None:
-    fit_small(tmp_path, "--checkpoint", tmp_path / "state", "--tolerance", 0)
-    assert (tmp_path / "state").is_file()
-
-
 def test_threads_do_not_change_a_bit(tmp_path: Path) -> None:
     one = fit_small(tmp_path, "--threads", 1, name="one.tt")
     four = fit_small(tmp_path, "--threads", 4, name="four.tt")

@@ -127,7 +127,6 @@ def test_guided_topics_need_no_model(tmp_path: Path) -> None:
         (("--guided", "x: bread", "--guided", "x: bread"), "same name"),
         (("--guided", "x: bread", "--model", "rtm"), "RTM"),
         (("--curation", tmp_path / "none.tt"), "no such model"),
-        (("--curation", tmp_path / "g.tt", "--checkpoint", tmp_path / "c"), "no --checkpoint"),
     ):
         failed = run(*fit, *wrong)
         assert (failed.code, failed.err.count("\n")) == (2, 1), failed.err

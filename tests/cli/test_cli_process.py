@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_running import fit_small, write_rows
+from cli_running import fit_small, shard_small
 
 COMMAND = [sys.executable, "-c", "from tagtopics.cli import command; command()"]
 HEAVY = {"numpy", "scipy", "sklearn", "numba", "polars", "pandas", "pyarrow", "safetensors", "narwhals"}
@@ -65,17 +65,14 @@ def test_logs_of_libraries_are_not_printed(tmp_path: Path) -> None:
 
 
 def test_interruption_leaves_nothing(tmp_path: Path) -> None:
-    source = write_rows(tmp_path / "a.jsonl")
-    checkpoint = tmp_path / "state"
+    run_folder = tmp_path / "m.tt.run"
     # A shell without job control starts its background jobs, such as these tests, with interrupts ignored,
     # and a new process would inherit that.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    process = start(
-        "fit", source, "--iterations", 10**9, "--tolerance", 0, "--checkpoint", checkpoint,
-        "--out", tmp_path / "m.tt",
-    )  # fmt: skip
+    many = ("--iterations", 10**9, "--tolerance", 0, "--out", tmp_path / "m.tt")
+    process = start("fit", shard_small(tmp_path), *many)
     signal.signal(signal.SIGINT, before)
-    while not checkpoint.exists() and process.poll() is None:
+    while not (run_folder / "checkpoint.safetensors").exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)

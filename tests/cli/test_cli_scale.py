@@ -49,8 +49,8 @@ BAD: dict[str, tuple[Callable[[Path, Path], list[object]], str]] = {
     "unknown engine": (lambda s, _: [s, "--engine", "spark"], "choose from local, ray"),
     "ray without shards": (lambda _, t: [corpus(t), "--engine", "ray"], "needs shards"),
     "no workers": (lambda s, _: [s, "--engine", "ray", "--workers", 0], "--workers must be greater"),
-    "nowhere to resume from": (lambda _, t: [corpus(t), "--resume"], "name the file with --checkpoint"),
-    "no sweeps between checkpoints": (lambda s, _: [s, "--checkpoint-every", 0], "must be greater"),
+    "resume without shards": (lambda _, t: [corpus(t), "--resume"], "--resume needs shards"),
+    "checkpoint without shards": (lambda _, t: [corpus(t), "--checkpoint", t], "--checkpoint needs shards"),
     "a model that needs all documents": (lambda s, _: [s, "--model", "atm"], "LDA and TTM"),
     "the folder of the fit is something else": (lambda s, t: [s, "--checkpoint", t], "choose"),
     "a shard is missing": (

@@ -56,7 +56,6 @@ def test_vectors_need_a_file_and_a_plain_fit(corpus: Path, tmp_path: Path) -> No
     assert run("shard", corpus, "--out", tmp_path / "shards").code == 0
     for arguments in (
         (tmp_path / "shards",),
-        (corpus, "--checkpoint", tmp_path / "c"),
         (corpus, "--guided", "a: b"),
     ):
         result = run("fit", *arguments, "--vectors", vectors, "--out", tmp_path / "m.tt")

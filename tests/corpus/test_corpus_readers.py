@@ -144,8 +144,8 @@ def test_every_odd_thing_is_noticed_in_one_warning() -> None:
     odd = (
         "kept 2 documents without words; the first is 'a'",
         "1 repeated tag within a document counted once",
-        "1 document with the id of an earlier one, the first is 'a'",
         "kept 1 document without tags; the first is 'b'",
+        "1 document with the id of an earlier one, the first is 'a'",
     )
     with pytest.warns(CorpusWarning) as caught:
         corpus = read_corpus(rows)
@@ -153,9 +153,9 @@ def test_every_odd_thing_is_noticed_in_one_warning() -> None:
     assert corpus.notices == (*odd, "2 documents with a blank label")
 
 
-def test_the_merely_informative_is_no_warning() -> None:
+def test_missing_tags_are_no_news_where_no_document_has_any() -> None:
     corpus = read_corpus(["cat", "dog"])
-    assert corpus.notices == ("kept 2 documents without tags; the first is '0'",)
+    assert corpus.notices == ()
     assert corpus.tags.shape == (2, 0)
 
 

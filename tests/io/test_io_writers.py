@@ -237,10 +237,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 FITS = {
     "out": ("fit", "c.jsonl", "--out", "mine"),
     "out, shards": ("fit", "c.shards", "--out", "mine"),
-    "checkpoint": ("fit", "c.jsonl", "--out", "new", "--checkpoint", "c.jsonl"),
     "checkpoint, shards": ("fit", "c.shards", "--out", "new", "--checkpoint", "mine"),
-    "one path for both": ("fit", "c.jsonl", "--out", "new", "--checkpoint", "new"),
-    "checkpoint inside": ("fit", "c.jsonl", "--out", "m.tt", "--checkpoint", "m.tt/checkpoint"),
+    "one path for both": ("fit", "c.shards", "--out", "new", "--checkpoint", "new"),
+    "checkpoint inside": ("fit", "c.shards", "--out", "m.tt", "--checkpoint", "m.tt/checkpoint"),
     "out inside": ("fit", "c.shards", "--out", "run/m.tt", "--checkpoint", "run"),
     "update": ("update", "m.tt", "c.jsonl", "--out", "mine"),
     "demo": ("demo", "--out", "mine"),
@@ -263,7 +262,6 @@ def test_no_fit_is_started_for_a_target_that_cannot_be_written(
 
 FULL = {
     "fit": ("fit", "c.jsonl", "--out", "new"),
-    "checkpoint": ("fit", "c.jsonl", "--out", "new", "--checkpoint", "new.ckpt"),
     "shards": ("fit", "c.shards", "--out", "new"),
     "update": ("update", "m.tt", "c.jsonl"),
 }
@@ -326,7 +324,7 @@ TRIALS: dict[str, tuple[tuple[str, ...], tuple[str, int] | None, str]] = {
     "long name, new folder": (("fit", "c.jsonl", "--out", f"new/{'n' * 240}"), None, "File name too long"),
     "long folder": (("fit", "c.jsonl", "--out", f"new/{'n' * 256}/m.tt"), None, "File name too long"),
     "long name, shards": (("fit", "c.shards", "--out", "n" * 233), None, "File name too long"),
-    "long checkpoint": (("fit", "c.jsonl", "--checkpoint", "n" * 240), None, "File name too long"),
+    "long checkpoint": (("fit", "c.shards", "--checkpoint", "n" * 240), None, "File name too long"),
     "mount point": (("fit", "c.jsonl", "--out", "m.tt"), ("rename", errno.EBUSY), "name a folder inside it"),
     "mount point, update": (
         ("update", "m.tt", "c.jsonl"),

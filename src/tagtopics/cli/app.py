@@ -61,18 +61,23 @@ PANELS: Mapping[str, Mapping[str, str]] = {
 
 COMMANDS = {name: place for panel in PANELS.values() for name, place in panel.items()}
 
-_LEAST_BYTES = 1_000_000_000  # of address space, most of it for the libraries
 _NO_MEMORY = "failed to map segment|can't start new thread|[Cc]annot allocate memory"
 
 SUCCESS, INTERNAL_ERROR, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 class _Untyped:
-    """A command whose help shows no types: `COLUMN` says more than `<str>`, and a switch has no value."""
+    """Help that shows no types: `COLUMN` says more than `<str>`, and a switch has no value."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, without types."""
-        return [_without_type(parameter) for parameter in super().get_params(ctx)]  # type: ignore[misc]
+        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in found:
+            if parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda ctx: None
+            elif parameter.metavar is None:
+                parameter.metavar = ""
+        return found
 
 
 class _Command(_Untyped, TyperCommand):
@@ -81,14 +86,6 @@ class _Command(_Untyped, TyperCommand):
 
 class _Group(_Untyped, TyperGroup):
     """All commands."""
-
-
-def _without_type(parameter: Any) -> Any:
-    if parameter.param_type_name == "argument":
-        parameter.display_type_rich = lambda ctx: None
-    elif parameter.metavar is None:
-        parameter.metavar = ""
-    return parameter
 
 
 def find_command(name: str) -> Callable[..., None]:
@@ -110,8 +107,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("always", CorpusWarning)
             warnings.showwarning = lambda message, *_, **__: note(str(message))
-            if given and given[0] in COMMANDS:
-                _check_address_space()
             parser = _parser(given[0] if given and given[0] in COMMANDS else None)
             code = parser.main(args=given, prog_name="tagtopics", standalone_mode=False)
         sys.stdout.flush()
@@ -165,20 +160,6 @@ def _parser(name: str | None) -> Any:
             if name in (None, command):
                 app.command(command, cls=_Command, rich_help_panel=panel)(grouped(find_command(command)))
     return get_command(app)
-
-
-def _check_address_space() -> None:
-    """Refuse to start if `ulimit -v` allows too little: libraries then fail in many ways, or never end."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    if 0 <= limit < _LEAST_BYTES:  # -1 is no limit
-        raise InputError(
-            f"only {limit / 1e6:,.0f} MB of address space are allowed; allow {_LEAST_BYTES / 1e6:,.0f} MB, "
-            f"such as with ulimit -v {_LEAST_BYTES // 1000}"
-        )
 
 
 def _outcome(error: BaseException) -> tuple[int, str]:

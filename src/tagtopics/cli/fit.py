@@ -31,7 +31,7 @@ from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
 from tagtopics.cli.sources import read_training, read_vectors
 from tagtopics.curation.commands import CurationOption, GuidedOption, fit_with_journal, journal_of
 from tagtopics.errors import InputError
-from tagtopics.files import check_apart, check_space, check_target
+from tagtopics.files import check_apart, check_space
 from tagtopics.images.commands import visual_vocabulary
 from tagtopics.subjects.commands import TagNamesOption, named_documents
 
@@ -68,7 +68,6 @@ def command(
     vectors: VectorsOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
-    from tagtopics.bp.propagation import Start
     from tagtopics.models import precompile
     from tagtopics.models.documents import without_words
     from tagtopics.models.persistence import check_model_target, save_model
@@ -81,9 +80,9 @@ def command(
         raise InputError("--tag-names needs texts and a recommender: no shards, no --no-recommender")
     _check_scale(scale, sharded)
     journal = journal_of(curation, guided)
-    if journal is not None and (sharded or scale.checkpoint is not None):
-        raise InputError("--curation and --guided need a corpus in memory: no shards, no --checkpoint")
-    rows = read_vectors(vectors, sharded or journal is not None or scale.checkpoint is not None)
+    if journal is not None and sharded:
+        raise InputError("--curation and --guided need a corpus in memory, no shards")
+    rows = read_vectors(vectors, sharded or journal is not None)
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
     precompile.begin()  # while the corpus is read
@@ -99,16 +98,14 @@ def command(
         _note_sizes(estimator, documents)
         read = time.perf_counter()
         check_space(target, model_bytes(estimator, documents, keep, recommender, rows))
-        checkpoints, start = _checkpoint(estimator, documents, scale)
-        callbacks = [*progress_bar(output), *checkpoints]
+        callbacks = progress_bar(output)
         if journal is not None:
             documents = without_words(documents, journal.banned)
             estimator = fit_with_journal(estimator, documents, journal, model.topics, callbacks)
         if journal is None and recommender:
-            estimator.fit(documents, vectors=rows, start=start, callbacks=callbacks)
+            estimator.fit(documents, vectors=rows, callbacks=callbacks)
         elif journal is None:
-            resumed = start and Start(resumed=start)
-            estimator.fit_topics(documents, vectors=rows, start=resumed, callbacks=callbacks)
+            estimator.fit_topics(documents, vectors=rows, callbacks=callbacks)
         elif recommender:
             estimator.learn_recommender(documents, callbacks)
         save_model(estimator, target, documents if keep else None)
@@ -124,37 +121,14 @@ def command(
 
 def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
     """Check the options of long fits before anything is read."""
-    if scale.engine not in ("local", "ray"):
+    on_ray = scale.engine == "ray"
+    if not on_ray and scale.engine != "local":
         raise InputError(f"--engine {scale.engine[:40]!r}: choose from local, ray")
-    if scale.engine == "ray" and not sharded:
-        raise InputError("--engine ray needs shards; make them with tagtopics shard CORPUS --out DIR")
-    if scale.engine != "ray" and (scale.workers is not None or scale.address is not None):
+    options = {"--engine ray": on_ray, "--checkpoint": scale.checkpoint, "--resume": scale.resume}
+    if (given := next(filter(options.get, options), None)) and not sharded:
+        raise InputError(f"{given} needs shards; make them with tagtopics shard CORPUS --out DIR")
+    if not on_ray and (scale.workers is not None or scale.address is not None):
         note("--workers and --address have no effect without --engine ray")
-    if scale.resume and scale.checkpoint is None and not sharded:
-        raise InputError("--resume needs the checkpoint to continue from: name the file with --checkpoint")
-    if scale.checkpoint is not None and not sharded:
-        from tagtopics.bp.checkpoint import is_checkpoint
-
-        check_target(scale.checkpoint, "checkpoint", is_checkpoint, option="--checkpoint")
-
-
-def _checkpoint(
-    estimator: TopicModel, corpus: Corpus, scale: ScaleOptions
-) -> tuple[list[Any], tuple[Any, Any] | None]:
-    """Return the callback that saves checkpoints, if any, and the state to continue from."""
-    if scale.checkpoint is None:
-        return [], None
-    from tagtopics.bp.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
-
-    path = Path(scale.checkpoint)
-    edges = corpus.counts.nnz if getattr(estimator, "memory", "") == "stored" else 0
-    rows = 3 * corpus.n_words + 4 * corpus.n_tags + corpus.n_docs + corpus.tags.nnz + edges
-    check_space(path, 4 * estimator.count_topics(corpus.n_tags) * rows)
-    identity = identity_of(estimator, digest_of(corpus))
-    state = load_checkpoint(path, identity) if scale.resume and path.exists() else None
-    past = state[1] if state else ()
-    saving = Checkpoint(path, scale.checkpoint_every, identity, past)
-    return [saving], state
 
 
 def _fit_shards(

@@ -213,10 +213,9 @@ class ScaleOptions:
     workers: int | None = _long("Number of Ray workers.", "2", min=1)
     address: str | None = _long("Address of a running Ray cluster.", "start one on this machine", "ADDRESS")
     checkpoint: str | None = _long(
-        "Where to save the unfinished fit: a file, or a folder for shards.", "for shards, OUT.run", "PATH"
+        "Folder for the state of the fit after each sweep (shards only).", "OUT.run", "FOLDER"
     )
-    checkpoint_every: int = _long("Sweeps between two checkpoints.", value=10, min=1)
-    resume: bool = _long("Continue from the checkpoint, if there is one.", True, "", "--resume", value=False)
+    resume: bool = _long("Continue an interrupted fit to shards.", True, "", "--resume", value=False)
 
 
 def grouped(function: Callable[..., None]) -> Callable[..., None]:

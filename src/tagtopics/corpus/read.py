@@ -7,7 +7,7 @@ large for memory take the same way part by part; see `tagtopics.scale.ingest`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Unpack
@@ -109,8 +109,9 @@ def assemble(
 ) -> tuple[Corpus, Findings]:
     """Give the words and tags of documents their columns.
 
-    Return the corpus, without notices, and what is unusual about it. The documents are all, or a part of them
-    if `options` names the vocabulary, which `counter` then counts, and the tags.
+    Return the corpus, with a notice on rare words alone, and what the user may not expect of it. The
+    documents are all, or a part of them if `options` names the vocabulary, which `counter` then counts, and
+    the tags.
     """
     used, rare = documents.recipe, list[str]()
     if documents.counts is None:
@@ -137,10 +138,15 @@ def assemble(
         recipe=used,
         columns=documents.columns,
         visual=documents.visual,
+        notices=tuple(rare),
         **{name: None if column is None else tuple(column) for name, column in values.items()},  # type: ignore[arg-type]
     )
-    found = Findings.of(corpus, n_unknown, unknown_tags, repeated)
-    return corpus, replace(found, rare="; ".join(rare) or None)
+    found: Findings = {"unknown words": (n_unknown, ""), "unknown tags": (unknown_tags, "")}
+    found["repeated"] = repeated, ""
+    for what, matrix in (("wordless", corpus.counts), ("untagged", corpus.tags)):
+        rows = np.flatnonzero(np.diff(matrix.indptr) == 0)
+        found[what] = len(rows), corpus.ids[rows[0]] if len(rows) else ""
+    return corpus, found
 
 
 # ------------------------------------------------------------------------------------------------ columns
@@ -263,67 +269,42 @@ def _with_values(documents: Documents, options: ReadOptions) -> Documents:
 # ------------------------------------------------------------------------------------------------ notices
 
 
-def _with_notices(documents: Documents, corpus: Corpus, findings: Findings, options: ReadOptions) -> Corpus:
+Findings = dict[str, tuple[int, str]]
+"""What the user may not expect of documents: how often, and the id of the first one, if it is known."""
+
+_LINES = {
+    "wordless": ("document", "kept {} without words; the first is {!r}"),
+    "unknown words": ("token", "{} of words outside the vocabulary left out"),
+    "unknown tags": ("tagging", "{} with unknown tags left out"),
+    "repeated": ("repeated tag", "{} within a document counted once"),
+    "untagged": ("document", "kept {} without tags; the first is {!r}"),
+}
+
+
+def add_findings(found: Findings, later: Findings) -> Findings:
+    """Return the findings of two parts of a corpus as one."""
+    both = {what: (found.get(what, (0, "")), later[what]) for what in later}
+    return {what: (n + more, first or second) for what, ((n, first), (more, second)) in both.items()}
+
+
+def finding_lines(found: Findings, n_tags: int) -> list[str]:
+    """Return one line for each finding; documents need no tags where none of them has any."""
+    told = [what for what in _LINES if found[what][0] and (n_tags or what != "untagged")]
+    lines = ((*_LINES[what], *found[what]) for what in told)
+    return [line.format(number_of(n, noun), first[:60]) for noun, line, n, first in lines]
+
+
+def _with_notices(documents: Documents, corpus: Corpus, found: Findings, options: ReadOptions) -> Corpus:
     """Return a corpus with its notices."""
-    unusual = findings.lines()
+    unusual, usual = finding_lines(found, corpus.tags.nnz), [*corpus.notices]
     if (first := first_repeated(corpus.ids)) is not None:
         n = number_of(corpus.n_docs - len(set(corpus.ids)), "document")
         unusual.append(f"{n} with the id of an earlier one, the first is {first[:60]!r}")
-    usual = [findings.rare] if findings.rare else []
     if options.tag_names is None:
         usual += single_tags(np.bincount(corpus.tags.indices, minlength=corpus.n_tags))
-    n_blank = sum(label is None for label in corpus.labels or ())
-    usual += [f"{number_of(n_blank, 'document')} with a blank label"] if n_blank else []
-    if documents.tags is not None or options.columns is None or options.columns.tags is not None:
-        (unusual if corpus.tags.nnz else usual).extend(findings.untagged_lines())
+    if n_blank := sum(label is None for label in corpus.labels or ()):
+        usual.append(f"{number_of(n_blank, 'document')} with a blank label")
     return replace(corpus, notices=(*documents.notices, *map(Unusual, unusual), *usual))
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What the user may not expect of some documents; the findings of the parts of a corpus add up."""
-
-    wordless: int = 0
-    first_wordless: str | None = None  # the id of the first document without a word
-    untagged: int = 0
-    first_untagged: str | None = None
-    unknown_words: int = 0  # tokens of words outside a given vocabulary
-    unknown_tags: int = 0  # tags of documents that are not among the given ones
-    repeated: int = 0  # tags that a document repeats
-    rare: str | None = None  # a line on the rare words that were left out
-
-    @classmethod
-    def of(cls, corpus: Corpus, unknown_words: int, unknown_tags: int, repeated: int) -> Findings:
-        """Return the findings of a corpus."""
-        empty, bare = (np.flatnonzero(np.diff(m.indptr) == 0) for m in (corpus.counts, corpus.tags))
-        first_empty, first_bare = (corpus.ids[rows[0]] if len(rows) else None for rows in (empty, bare))
-        return cls(len(empty), first_empty, len(bare), first_bare, unknown_words, unknown_tags, repeated)
-
-    def __add__(self, later: Findings) -> Findings:
-        def total(mine: Any, others: Any) -> Any:
-            return mine + others if isinstance(mine, int) else others if mine is None else mine
-
-        return Findings(*(total(getattr(self, f.name), getattr(later, f.name)) for f in fields(self)))
-
-    def lines(self) -> list[str]:
-        """Return one line for each finding, except for missing tags."""
-        documents, first = number_of(self.wordless, "document"), repr((self.first_wordless or "")[:60])
-        found = (
-            (self.wordless, f"kept {documents} without words; the first is {first}"),
-            (
-                self.unknown_words,
-                f"{number_of(self.unknown_words, 'token')} of words outside the vocabulary left out",
-            ),
-            (self.unknown_tags, f"{number_of(self.unknown_tags, 'tagging')} with unknown tags left out"),
-            (self.repeated, f"{number_of(self.repeated, 'repeated tag')} within a document counted once"),
-        )
-        return [line for n, line in found if n]
-
-    def untagged_lines(self) -> list[str]:
-        """Return one line if there are documents without tags."""
-        first = (self.first_untagged or "")[:60]
-        what = f"kept {number_of(self.untagged, 'document')} without tags; the first is {first!r}"
-        return [what] if self.untagged else []
 
 
 def single_tags(tag_docs: Int64) -> list[str]:

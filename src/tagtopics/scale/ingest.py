@@ -22,7 +22,14 @@ from tagtopics._typing import Int64
 from tagtopics.corpus.core import Corpus, Documents, ReadKeywords, ReadOptions
 from tagtopics.corpus.formats.registry import find_source, is_table, stream_table
 from tagtopics.corpus.formats.tables import Table, TableLayout
-from tagtopics.corpus.read import Findings, assemble, read_corpus, single_tags
+from tagtopics.corpus.read import (
+    Findings,
+    add_findings,
+    assemble,
+    finding_lines,
+    read_corpus,
+    single_tags,
+)
 from tagtopics.corpus.recipe import language_notices
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
@@ -112,13 +119,13 @@ class _Stream:
                 writer.add(part.counts, part.tags, part.ids, metadata_of(part))
                 n_docs += part.n_docs
                 tag_docs += np.bincount(part.tags.indices, minlength=len(tag_docs))
-                findings += found
+                findings = add_findings(findings, found)
             if n_docs != counts.n_docs:
                 raise InputError(f"{self.path}: changed while it was read; shard it again")
             if self.options.vocabulary is None:
-                findings = replace(findings, unknown_words=0)
+                findings["unknown words"] = 0, ""
             single = single_tags(tag_docs) if self.options.tag_names is None else []
-            notices += [*findings.lines(), *single, *findings.untagged_lines()]
+            notices += [*finding_lines(findings, int(tag_docs.sum())), *single]
             writer.notices.extend(notices)
         return ShardFolder.open(writer.folder)
 
