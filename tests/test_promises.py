@@ -12,8 +12,8 @@ import pytest
 
 import tagtopics as tt
 from tagtopics.corpus import patterns
-from tagtopics.corpus.cooccurrence import MOST_TOGETHER
 from tagtopics.corpus.formats import text_files
+from tagtopics.corpus.tags import MOST_TOGETHER
 from tagtopics.jit import threads
 from tagtopics.models.validation import check_parameters
 from tagtopics.readers import sandbox as apart

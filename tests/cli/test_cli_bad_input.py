@@ -237,7 +237,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "only stop words": (file("a.jsonl", b'{"text": "the and of"}\n'), "no words"),
     # models and tasks
     "zero topics": (good("--topics", 0), "--topics"),
-    "topics are no number": (good("--topics", "ten"), "--topics must be a whole number"),
+    "topics are no number": (good("--topics", "ten"), "--topics must be a valid integer"),
     "negative weight": (good("--pairwise-weight", -0.1), "--pairwise-weight"),
     "weight is NaN": (good("--higher-order-weight", "nan"), "--higher-order-weight"),
     "weights above one": (good("--pairwise-weight", 0.8, "--higher-order-weight", 0.4), "at most 1"),
@@ -252,9 +252,9 @@ CASES: dict[str, tuple[Case, str]] = {
     "unknown model": (good("--model", "gpt"), "choose from lda, ttm, "),
     "unknown option": (good("--topicz", 3), "--topicz"),
     "misspelt command": (lambda _: ["recomend"], "Did you mean 'recommend'?"),
-    "unknown command": (lambda _: ["sell"], "no such command 'sell'; tagtopics --help lists all commands"),
-    "no corpus": (lambda _: ["fit"], "CORPUS is missing; see tagtopics fit --help"),
-    "no place to write": (lambda _: ["apply", "a.csv", "b.csv"], "--out is missing; see tagtopics apply"),
+    "unknown command": (lambda _: ["sell"], "No such command 'sell'; see tagtopics --help"),
+    "no corpus": (lambda _: ["fit"], "Missing argument 'CORPUS'; see tagtopics fit --help"),
+    "no place to write": (lambda _: ["apply", "a.csv", "b.csv"], "Missing option '--out'"),
     "unknown task": (
         lambda folder: ["evaluate", write_rows(folder / "a.jsonl"), "--task", "poetry"],
         "choose from perplexity",
@@ -310,7 +310,7 @@ CASES: dict[str, tuple[Case, str]] = {
     ),
     "an argument too many": (
         lambda folder: ["topics", folder / "model.tt", "excel.csv"],
-        "unexpected 'excel.csv': topics takes MODEL only",
+        "unexpected extra argument(s) (excel.csv); see tagtopics topics --help",
     ),
     "zero words": (lambda folder: ["topics", folder / "model.tt", "--top", 0], "--top"),
     "tags of a model without tags": (lambda folder: ["tags", folder / "lda.tt"], "has no tag profiles"),

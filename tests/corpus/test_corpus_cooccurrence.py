@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tagtopics as tt
-from tagtopics.corpus import cooccurrence as together
-from tagtopics.corpus.cooccurrence import MOST_TOGETHER, n_partners, tags_together
+from tagtopics.corpus import tags as together
+from tagtopics.corpus.tags import MOST_TOGETHER, n_partners, tags_together
 
 
 @given(st.lists(st.sets(st.integers(0, 5)), max_size=8), st.integers(1, 4))

@@ -25,7 +25,7 @@ import tagtopics as tt
 from tagtopics.cli import main
 from tagtopics.corpus import TextRecipe
 from tagtopics.explore.server.tools import MOST_TOKENS, Tools, count_tokens, to_text
-from tagtopics.models.rankings import topic_rows
+from tagtopics.models.results import topic_rows
 
 TEXT = "Draw random samples with a seed, then apply a filter to the signal."
 TAGS = ["subpackage:numpy.random", "subpackage:scipy.signal"]

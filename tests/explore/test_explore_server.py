@@ -23,7 +23,7 @@ from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.middleware import Gate, Limits
 from tagtopics.explore.server.schemas import NewDocument, TransformOut
 from tagtopics.explore.server.server import allowed_hosts
-from tagtopics.models.rankings import profile_row, topic_rows
+from tagtopics.models.results import profile_row, topic_rows
 
 pytest_plugins = ("explore_fixtures",)
 

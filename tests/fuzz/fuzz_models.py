@@ -17,7 +17,7 @@ import tagtopics as tt
 from tagtopics.curation.edits import curate, undo
 from tagtopics.files import digest_file, sealed
 from tagtopics.models.persistence import load_with_corpus
-from tagtopics.models.rankings import topic_rows
+from tagtopics.models.results import topic_rows
 from tagtopics.subjects.thesaurus import with_thesaurus
 
 NAMES = {"a": "alpha", "b; c": "beta gamma", "t1": "zeta eta", "t2": "naïve"}

@@ -238,7 +238,7 @@ def test_first_tags_have_twice_as_much_of_a_topic_if_any_has(seed: int) -> None:
 
 
 def test_background_is_left_out_of_tags_and_similarity(common: tt.TTM) -> None:
-    from tagtopics.models.rankings import profile_row, topic_rows
+    from tagtopics.models.results import profile_row, topic_rows
 
     background = common.background_topics()
     assert background.sum() == 1

@@ -123,7 +123,7 @@ def test_all_lists_are_of_the_same_words(model: tt.TTM, corpus: tt.Corpus) -> No
     from tagtopics.explore.record.export import export_tables
     from tagtopics.explore.record.to_topic_data import topic_data
     from tagtopics.explore.report.prepare import fixed_index
-    from tagtopics.models.rankings import topic_rows
+    from tagtopics.models.results import topic_rows
 
     assert_defined(model, corpus)
     assert not np.array_equal(

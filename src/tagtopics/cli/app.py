@@ -168,7 +168,10 @@ def _outcome(error: BaseException) -> tuple[int, str]:
     if isinstance(error, InputError):
         return BAD_INPUT, f"tagtopics: error: {clean_line(str(error))}"
     if hasattr(error, "format_message"):  # raised by typer: a wrong option, a missing argument
-        return BAD_INPUT, f"tagtopics: error: {_plain(clean_line(error.format_message()), error)}"
+        what = clean_line(error.format_message()).rstrip(".")
+        what = re.sub(r"^Invalid value for '([^']+)'[^:]*: Input should be ", r"\1 must be ", what)
+        command = getattr(getattr(error, "ctx", None), "command_path", "tagtopics")
+        return BAD_INPUT, f"tagtopics: error: {what}; see {command} --help"
     if isinstance(error, MemoryError) or re.search(_NO_MEMORY, str(error)):
         return BAD_INPUT, "tagtopics: error: not enough memory; try fewer topics or a smaller vocabulary"
     if isinstance(error, OSError):
@@ -176,22 +179,3 @@ def _outcome(error: BaseException) -> tuple[int, str]:
         return BAD_INPUT, f"tagtopics: error: {clean_line(f'{place}{error.strerror or error}')}"
     what = clean_line(f"{type(error).__name__}: {error}")[:300]
     return INTERNAL_ERROR, f"tagtopics: internal error: {what}; please report it with the output of --debug"
-
-
-def _plain(message: str, error: Any) -> str:
-    """Return a message of typer in the words of our own messages."""
-    if extra := re.match(r"Got unexpected extra arguments?\S* \((.+)\)", message):
-        command = error.ctx.command
-        takes = [item.metavar for item in command.params if item.param_type_name == "argument"]
-        return (
-            f"unexpected {extra[1]!r}: {command.name} takes {' and '.join(takes) or 'no argument'} only; "
-            f"see tagtopics {command.name} --help"
-        )
-    bad = re.match(r"Invalid value for '([^']+)'.* a valid (integer|float|number)\b", message)
-    if bad:
-        return f"{bad[1]} must be {'a whole number' if bad[2] == 'integer' else 'a number'}"
-    if missing := re.match(r"Missing (argument|option) '([^']+)'", message):
-        return f"{missing[2]} is missing; see tagtopics {error.ctx.command.name} --help"
-    if message.startswith("No such command") and "Did you mean" not in message:
-        return f"n{message[1:].rstrip('.')}; tagtopics --help lists all commands"
-    return re.sub(r"^Invalid value for '([^']+)'[^:]*: Input should be ", r"\1 must be ", message)

@@ -16,22 +16,12 @@ if TYPE_CHECKING:
     from tagtopics.models.base import TopicModel
 
 MODELS: Mapping[str, str] = {
-    "lda": "LDA",
-    "ttm": "TTM",
-    "markov": "MarkovTTM",
-    "atm": "ATM",
-    "rtm": "RTM",
-    "llda": "LabeledLDA",
-}
+    "lda": "LDA", "ttm": "TTM", "markov": "MarkovTTM", "atm": "ATM", "rtm": "RTM", "llda": "LabeledLDA",
+}  # fmt: skip
 """Values of `--model`, and the public estimator class of each."""
 
-_RENAMED = {
-    "topics": "n_topics",
-    "iterations": "max_iter",
-    "tolerance": "tol",
-    "seed": "random_state",
-    "threads": "n_jobs",
-}
+_RENAMED = {"topics": "n_topics", "iterations": "max_iter", "tolerance": "tol", "seed": "random_state",
+            "threads": "n_jobs"}  # fmt: skip
 PARAMETERS = {item.name: _RENAMED.get(item.name, item.name) for item in fields(ModelOptions)[1:]}
 """Option -> estimator parameter; the first option is the model itself."""
 
@@ -82,15 +72,15 @@ def model_bytes(
 
     K, (D, W), T = model.count_topics(corpus.n_tags), corpus.counts.shape, corpus.n_tags
     of_vectors: int = 4 * getattr(vectors, "size", 0)
-    topics: int = 4 * K * (W + D + 4 * T) + of_vectors
-    if name_of_model(model) == "ttm":  # words of tags
-        topics += 8 * min(W * T, int(np.diff(corpus.counts.indptr) @ np.diff(corpus.tags.indptr)))
+    of_documents: int = 8 * (corpus.counts.nnz + corpus.tags.nnz)
+    of_tags = 8 * min(W * T, int(np.diff(corpus.counts.indptr) @ np.diff(corpus.tags.indptr)))  # their words
+    topics: int = 4 * K * (W + D + 4 * T) + of_vectors + of_tags
     if keep:
-        topics += 8 * (corpus.counts.nnz + corpus.tags.nnz) + sum(map(len, corpus.texts or ()))
+        topics += of_documents + sum(map(len, corpus.texts or ()))
     if not (recommender and T):
-        return int(topics)
-    trained = recommender_bytes(D, T, K) * (2 if of_vectors else 1) + of_vectors
-    return int(2 * topics + trained + 8 * (corpus.counts.nnz + corpus.tags.nnz))
+        return topics
+    trained: int = recommender_bytes(D, T, K) * (2 if of_vectors else 1) + of_vectors
+    return 2 * topics + trained + of_documents
 
 
 _FACTORS = ("pairwise_weight", "higher_order_weight", "tag_pseudo_count")  # of the Markov model alone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,17 +39,12 @@ from tagtopics.subjects.commands import TagNamesOption, named_documents
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tagtopics.corpus import Corpus
     from tagtopics.models.base import TopicModel
 
 _SHOWN = 10  # topics printed after a fit; `topics` prints all
 
-KeepOption = Annotated[
-    bool, flag("Save the documents with the model, for `report` and `serve`.", "--keep-corpus/--no-corpus")
-]
-RecommenderOption = Annotated[
-    bool, flag("Train the tag recommender, which takes extra time.", "--recommender/--no-recommender")
-]
+KeepOption = Annotated[bool, flag("Save the documents, for `report`.", "--keep-corpus/--no-corpus")]
+RecommenderOption = Annotated[bool, flag("Train the tag recommender.", "--recommender/--no-recommender")]
 
 
 def command(
@@ -95,7 +91,8 @@ def command(
         documents = read_training(corpus, columns, text, output, visual)
         if tag_names is not None:
             documents = named_documents(documents, tag_names)
-        _note_sizes(estimator, documents)
+        if (D := documents.n_docs) < (K := estimator.count_topics(documents.n_tags)):
+            note(f"{K:,} topics for {D:,} documents: use fewer topics than documents, with --topics")
         read = time.perf_counter()
         check_space(target, model_bytes(estimator, documents, keep, recommender, rows))
         callbacks = progress_bar(output)
@@ -112,7 +109,7 @@ def command(
         sizes = {name: getattr(documents, name) for name in ("n_docs", "n_words", "n_tags")}
         sizes["n_tokens"] = int(documents.counts.sum(dtype="int64"))
     seconds = {"read": read - began, "fit": time.perf_counter() - read}
-    payload = _payload(estimator, sizes, model, target, seconds)
+    payload = _payload(estimator, sizes, model.seed, target, seconds)
     show(output.json, payload, lambda console: _draw(console, payload))
 
 
@@ -132,12 +129,7 @@ def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
 
 
 def _fit_shards(
-    estimator: TopicModel,
-    source: str,
-    target: Path,
-    scale: ScaleOptions,
-    output: OutputOptions,
-    keep: bool,
+    estimator: TopicModel, source: str, target: Path, scale: ScaleOptions, output: OutputOptions, keep: bool
 ) -> dict[str, int]:
     """Fit an estimator to a folder of shards, save it, and return the sizes of the corpus."""
     from tagtopics.scale.fit import fit_shards, sampled_shards
@@ -161,30 +153,17 @@ def _fit_shards(
 # ------------------------------------------------------------------------------------------- output
 
 
-def _note_sizes(estimator: TopicModel, documents: Corpus) -> None:
-    """Note settings that cannot give useful topics."""
-    K, D = estimator.count_topics(documents.n_tags), documents.n_docs
-    if D < K:
-        note(f"{K:,} topics for {D:,} documents: use fewer topics than documents, with --topics")
-    if getattr(estimator, "max_iter", None) == 0:
-        note("--iterations 0: the topics are only the start of a fit")
-
-
 def _payload(
-    estimator: TopicModel,
-    sizes: dict[str, int],
-    options: ModelOptions,
-    target: Path,
-    seconds: dict[str, float],
+    estimator: TopicModel, sizes: dict[str, int], seed: int, target: Path, seconds: dict[str, float]
 ) -> dict[str, Any]:
-    from tagtopics.models.rankings import topic_rows
+    from tagtopics.models.results import topic_rows
 
     history = estimator.history_
     return {
         "model": name_of_model(estimator),
         "path": str(target),
         "n_topics": int(estimator.components_.shape[0]),
-        "seed": options.seed,
+        "seed": seed,
         **sizes,
         "iterations": estimator.n_iter_,
         "change": history[-1]["change"] if history else None,
@@ -232,14 +211,9 @@ def _draw(console: Console, fitted: dict[str, Any]) -> None:
 
 def _worth_of_tags(known: dict[str, Any], length: float) -> str:
     """Return how many words the tags of a document are worth, and how many words it has."""
-    worth = {"together": known["joint"]}
-    for part in ("mean", "words"):
-        for kind, tokens in known[part].items():
-            worth[kind] = worth.get(kind, 0) + tokens
-    total = sum(worth.values())
-    if not total:
+    worth = Counter({"together": known["joint"]}) + Counter(known["mean"]) + Counter(known["words"])
+    if not worth:
         return "not used: they do not help to predict words"
-    largest = sorted(((name, tokens) for name, tokens in worth.items() if tokens), key=lambda pair: -pair[1])
-    kinds = ", ".join(f"{name} {tokens:.2g}" for name, tokens in largest[:3])
-    most = f" (most: {kinds})" if len(largest) > 1 else ""
-    return f"worth about {total:.2g} words{most}; a document has {length:.0f}"
+    kinds = ", ".join(f"{name} {tokens:.2g}" for name, tokens in worth.most_common(3))
+    most = f" (most: {kinds})" if len(worth) > 1 else ""
+    return f"worth about {worth.total():.2g} words{most}; a document has {length:.0f}"

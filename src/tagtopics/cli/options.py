@@ -33,9 +33,13 @@ def number_or_word(value: str) -> float | str:
 
 
 def option(
-    text: str, *names: str, default: str | bool = True, metavar: str = "N", panel: str | None = None,
+    text: str,
+    *names: str,
+    default: str | bool = True,
+    metavar: str = "N",
+    panel: str | None = None,
     **more: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return the declaration of an option: its help text, its names, the default that help shows."""
     if isinstance(default, str):  # typer would put it in parentheses
         text, default = f"{text} [dim]\\[default: {default}][/dim]", False
@@ -60,25 +64,18 @@ def argument(text: str, metavar: str, **more: Any) -> Any:
 
 
 _ANY_DOCUMENTS = "Documents: a file, a folder, a data set name, or - for standard input"
-CorpusArgument = Annotated[
-    str,
-    argument(
-        "A file (.jsonl .csv .tsv .parquet ...), a folder of matrices or images, or a data set name.",
-        "CORPUS",
-    ),
-]
+_ANY_CORPUS = "A file (.jsonl .csv .tsv .parquet ...), a folder of matrices or images, or a data set name."
+CorpusArgument = Annotated[str, argument(_ANY_CORPUS, "CORPUS")]
 InputArgument = Annotated[str, argument(f"{_ANY_DOCUMENTS} (JSON lines).", "INPUT")]
 AskedArgument = Annotated[str | None, argument(f"{_ANY_DOCUMENTS}: JSON lines, or a text per line.", "INPUT")]
 GivenOption = Annotated[
     list[str] | None,
-    typer.Option("--given", "-g", metavar="TEXT", help="A text, instead of INPUT; repeat for several.",
-                 show_default=False),
-]  # fmt: skip
+    option("A text, instead of INPUT; repeat for several.", "--given", "-g", default=False, metavar="TEXT"),
+]
 VectorsOption = Annotated[
     str | None,
-    option("Vectors of the documents, one row for each, in their order: a file of numpy.save.",
-           "--vectors", default="none", metavar="FILE.npy"),
-]  # fmt: skip
+    option("Vectors of the documents, a row for each: a file of numpy.save.", default="none", metavar="FILE"),
+]
 ModelArgument = Annotated[str, argument("A model folder written by `fit`.", "MODEL")]
 ModelOutOption = Annotated[str, option("Model folder to write.", "--out", "-o", metavar="MODEL")]
 
@@ -107,7 +104,7 @@ _input = partial(_field, panel="Reading the input")
 _text = partial(_field, panel="Text processing")
 _image = partial(_field, panel="Images")
 _model = partial(_field, panel="Model")
-_long = partial(_field, panel="Long fits")
+_long = partial(_field, panel="Fits to shards")
 
 
 @dataclass(frozen=True)
@@ -121,15 +118,11 @@ class ColumnOptions:
     title: str | None = _input("Column of document titles.", "title", "COLUMN")
     date: str | None = _input("Column of document dates.", "date, year", "COLUMN")
     url: str | None = _input("Column of web addresses or DOIs.", "url", "COLUMN")
-    format: str | None = _input(
-        "csv, xlsx, bibtex ...; an unknown name lists all formats.", "from the file name", "NAME"
-    )
+    format: str | None = _input("csv, xlsx ...; an unknown name lists all.", "from the file name", "NAME")
     delimiter: str | None = _input("Separator between values of a line.", "detected", "CHAR")
     encoding: str | None = _input("Encoding of text files.", "detected", "NAME")
     query: str | None = _input("SQL query for the documents of a SQLite database.", "the only table", "SQL")
-    tag_separator: str | None = _input(
-        "Separator between the tags of one cell.", "as in the fit, else ; or |, else ,", "TEXT"
-    )
+    tag_separator: str | None = _input("Separator of tags.", "as in the fit, else ; or |, else ,", "TEXT")
 
 
 @dataclass(frozen=True)
@@ -138,14 +131,11 @@ class TextOptions:
 
     min_df: Any = _text(
         "Minimum number (5) or share (0.01) of documents with a word.",
-        "1; 2 from 100, 3 from 1,000 documents on",
-        parser=share_or_number,
-    )
+        "1; 2 from 100, 3 from 1,000 documents on", parser=share_or_number,
+    )  # fmt: skip
     max_df: Any = _text("Maximum number or share of documents with a word.", "1.0", parser=share_or_number)
     max_words: int | None = _text("Keep only the N most frequent words.", "no limit")
-    stop_words: str | None = _text(
-        "Words to ignore: a language, none, or a file with one word per line.", "english", "LIST"
-    )
+    stop_words: str | None = _text("Words to ignore: language, none, or file of words.", "english", "LIST")
     min_length: int | None = _text("Shortest word, in characters.", "2")
     tokenizer: str | None = _text("Segment text with: chinese, japanese or thai.", "no tokenizer", "NAME")
     ngrams: int | None = _text("Also count sequences of up to N words.", "1")
@@ -167,38 +157,21 @@ class ImageOptions:
 class ModelOptions:
     """Which estimator, with which parameters; None keeps the estimator's default."""
 
-    model: str = _model(
-        "ttm, markov, lda, atm, rtm or llda.",
-        True,
-        "NAME",
-        value="ttm",
-    )
+    model: str = _model("ttm, markov, lda, atm, rtm or llda.", True, "NAME", value="ttm")
     topics: int | None = _model("Number of topics.", "20")
     preset: str | None = _model("default, fast, or paper: plain sweeps as in the paper.", "by model", "NAME")
     order: int | None = _model("Maximum number of tags in a higher-order relation.", "3")
-    pairwise_weight: float | None = _model(
-        "Weight of documents that share a tag, of --model markov.", "0.1", "X"
-    )
-    higher_order_weight: float | None = _model(
-        "Weight of all tags of a document together, of --model markov.", "0.05", "X"
-    )
-    tag_pseudo_count: float | None = _model(
-        "Tokens that the known tags of a document are worth, of --model markov.", "5.0", "X"
-    )
-    iterations: int | None = _model(
-        "Maximum number of sweeps: 100; paper: 200; large corpora: 25.", "by preset"
-    )
+    pairwise_weight: float | None = _model("Weight of documents that share a tag (markov).", "0.1", "X")
+    higher_order_weight: float | None = _model("Weight of all tags of a document (markov).", "0.05", "X")
+    tag_pseudo_count: float | None = _model("Tokens that known tags are worth (markov).", "5.0", "X")
+    iterations: int | None = _model("Maximum number of sweeps: 100; paper: 200; large: 25.", "by preset")
     tolerance: float | None = _model("Stop when the mean change is below this.", "0.002", "X")
     doc_topic_prior: Any = _model(
         "Pseudo-count of each topic in a document: 0.1, less for many topics; 'auto' learns it.",
         "by preset", "X", parser=number_or_word,
     )  # fmt: skip
-    topic_word_prior: float | None = _model(
-        "Pseudo-count of each word in a topic: 0.05, less for many topics.", "by preset", "X"
-    )
-    memory: str | None = _model(
-        "stored (faster), lean (less memory: messages are recomputed), or auto.", "auto", "ENGINE"
-    )
+    topic_word_prior: float | None = _model("Pseudo-count of each word in a topic.", "by preset", "X")
+    memory: str | None = _model("stored (faster), lean (recomputes messages), or auto.", "auto", "ENGINE")
     seed: int = _model("Random seed; equal seeds give equal results.", value=0)
     threads: int | None = _model("Number of threads; does not change the result.", "all cores")
 
@@ -207,14 +180,10 @@ class ModelOptions:
 class ScaleOptions:
     """Where a long fit runs, and how it is checkpointed."""
 
-    engine: str = _long(
-        "local, or ray for a cluster (shards only); same result.", True, "NAME", value="local"
-    )
+    engine: str = _long("local, or ray for a cluster; same result.", True, "NAME", value="local")
     workers: int | None = _long("Number of Ray workers.", "2", min=1)
     address: str | None = _long("Address of a running Ray cluster.", "start one on this machine", "ADDRESS")
-    checkpoint: str | None = _long(
-        "Folder for the state of the fit after each sweep (shards only).", "OUT.run", "FOLDER"
-    )
+    checkpoint: str | None = _long("Folder for the state after each sweep.", "OUT.run", "FOLDER")
     resume: bool = _long("Continue an interrupted fit to shards.", True, "", "--resume", value=False)
 
 

@@ -19,7 +19,7 @@ def topics_command(
     model: ModelArgument, output: OutputOptions, top: Annotated[int, top_option("Words per topic.")] = 10
 ) -> None:
     """Show the topics of a model: share, name, top words, most typical tags."""
-    from tagtopics.models.rankings import topic_rows
+    from tagtopics.models.results import topic_rows
 
     loaded = load(model)
     rows = topic_rows(loaded, top)
@@ -42,7 +42,7 @@ def tags_command(
     limit: LimitOption = 30,
 ) -> None:
     """List the tags of a model, or show the words and topics of given tags, alone and together."""
-    from tagtopics.models.rankings import profile_row
+    from tagtopics.models.results import profile_row
 
     loaded = load_tagged(model)
     if tag:

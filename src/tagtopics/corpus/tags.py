@@ -1,4 +1,4 @@
-"""Tags as they are in a corpus: their kinds, and the labels `y` of estimators.
+"""Tags as they are in a corpus: kinds, tags on the same documents, and the labels `y` of estimators.
 
 In `y`, one string per document is one tag and is never split; for the tags of tables, and of a table `y`, see
 `tagtopics.corpus.cells`.
@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import CSR
+from tagtopics._typing import CSR, Int64
 from tagtopics.corpus.align import align_columns
 from tagtopics.corpus.cells import TagLists, TagStyle, name_of, read_tags, tags_of_cells
 from tagtopics.corpus.core import document_number, tag_matrix
 from tagtopics.corpus.formats.tables import frame_of, is_numeric
 from tagtopics.errors import InputError, Unusual, warn
 
+MOST_TOGETHER = 256  # documents with more tags do not count: n tags are n² pairs, and most mean little
 MOST_KINDS = 8  # with more different kinds than this, tags count as having none
 
 
@@ -46,6 +47,28 @@ def bare_name(tag: str) -> str:
 def distinct_tags(lists: TagLists) -> tuple[str, ...]:
     """Return all tags, sorted."""
     return tuple(sorted({tag for tags in lists for tag in tags}))
+
+
+def tags_together(tags: CSR) -> CSR:
+    """Return CSR (T, T): how many documents have both tags; 0 for a tag and itself.
+
+    The work is at most `MOST_TOGETHER` times the number of entries of `tags`.
+
+    Args:
+        tags: CSR (D, T), 1 where a document has a tag; the result has its type.
+    """
+    few = np.diff(tags.indptr) <= MOST_TOGETHER
+    counted = tags if few.all() else tags[few]
+    together = sp.csr_array(counted.T @ counted)
+    together.setdiag(0)
+    together.eliminate_zeros()
+    return together
+
+
+def n_partners(tags: CSR) -> Int64:
+    """Return (D,): the number of other tags that each tag of a document is counted with, 0 for too many."""
+    n = np.diff(tags.indptr)
+    return np.asarray(np.where(n <= MOST_TOGETHER, np.maximum(n - 1, 0), 0))
 
 
 def tags_of_labels(

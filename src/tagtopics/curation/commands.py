@@ -59,7 +59,7 @@ def command(
     from tagtopics.curation.journal import curation_of
     from tagtopics.models.online import OnlineModel
     from tagtopics.models.persistence import check_model_target, refuse_changes, save_model
-    from tagtopics.models.rankings import topic_rows
+    from tagtopics.models.results import topic_rows
 
     given = list(what or [])
     if action not in ACTIONS:

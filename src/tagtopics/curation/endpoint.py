@@ -17,7 +17,7 @@ from tagtopics.curation.journal import curation_of
 from tagtopics.errors import InputError, one_line
 from tagtopics.jit.top import largest
 from tagtopics.models.online import OnlineModel
-from tagtopics.models.rankings import topic_rows
+from tagtopics.models.results import topic_rows
 
 KEY = "TAGTOPICS_API_KEY"
 """The environment variable with the key of the endpoint, if it needs one."""

@@ -126,7 +126,7 @@ def demo_command(output: OutputOptions, out: ModelOutOption = "demo.tt", topics:
 def _answers(model: TTM, train: Corpus, test: Corpus) -> dict[str, Any]:
     """Return the answers that the demonstration shows."""
     from tagtopics.evaluation.perplexity import unigram_perplexity
-    from tagtopics.models.rankings import profile_row, topic_rows
+    from tagtopics.models.results import profile_row, topic_rows
 
     return {
         "topics": topic_rows(model, 6, n_tags=2),

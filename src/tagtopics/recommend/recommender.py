@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float32, Float64, Int64
-from tagtopics.corpus.cooccurrence import tags_together
+from tagtopics.corpus.tags import tags_together
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import results_of
 from tagtopics.jit.top import largest_in_rows

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float64, Int64
 from tagtopics.analysis.audit.names import EVIDENCE, NameWords, differ_in_words, name_words, spelling_pairs
-from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.tags import tags_together
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.recommend.logistic import logistic_weights
 

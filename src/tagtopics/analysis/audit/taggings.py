@@ -21,8 +21,8 @@ from tagtopics.analysis.audit.duplicates import Scored, largest, normalize_rows,
 from tagtopics.analysis.audit.margins import margins_of, observed_odds
 from tagtopics.analysis.audit.names import NameWords, name_words
 from tagtopics.analysis.records import OnProgress
-from tagtopics.corpus.cooccurrence import n_partners, tags_together
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.tags import n_partners, tags_together
 from tagtopics.jit.top import largest_in_rows, largest_of_rows
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.recommend.ridge import PART, leave_one_out_best, leave_one_out_scores

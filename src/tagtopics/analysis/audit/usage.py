@@ -6,9 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics.analysis.audit.duplicates import Scored
-from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.tags import kind_of
+from tagtopics.corpus.tags import kind_of, tags_together
 
 _FEWEST = 5  # documents that a tag must have to imply another
 _CONFIDENCE = 0.8  # least share of them with the other tag

@@ -14,14 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.tags import tags_together
 from tagtopics.corpus.text import to_cell
 from tagtopics.errors import InputError, MissingExtraError
 from tagtopics.files import atomic_file, atomic_folder, check_target, digest_file
 from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import training_documents
-from tagtopics.models.rankings import typical_tags
+from tagtopics.models.results import typical_tags
 
 _FILES = ("graphml", "pyldavis")
 FORMATS = ("csv", "parquet", *_FILES)

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from tagtopics._typing import Float32, Int64
 from tagtopics.bp.constants import FOLD_RELAXATION
 from tagtopics.bp.fold_in import FoldIn
-from tagtopics.corpus.cooccurrence import MOST_TOGETHER
 from tagtopics.corpus.recipe import TextRecipe
+from tagtopics.corpus.tags import MOST_TOGETHER
 from tagtopics.corpus.text import stop_words
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import base64_size, packed, root_bytes

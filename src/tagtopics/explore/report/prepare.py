@@ -11,9 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
-from tagtopics.corpus.cooccurrence import tags_together
 from tagtopics.corpus.recipe import recipe_to_json
-from tagtopics.corpus.tags import MOST_KINDS, kind_of
+from tagtopics.corpus.tags import MOST_KINDS, kind_of, tags_together
 from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.middleware import Gate
 from tagtopics.explore.server.schemas import API, Count, DocumentList, DocumentOut, Number, Skip, Tag, Text
-from tagtopics.models.rankings import profile_row, topic_rows
+from tagtopics.models.results import profile_row, topic_rows
 
 
 def add_collection_routes(app: FastAPI, data: TopicData, model: Any, gate: Gate) -> None:

@@ -16,7 +16,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError, similar_names
 from tagtopics.explore.server.schemas import NewText, Tag
 from tagtopics.models.base import TopicModel
-from tagtopics.models.rankings import profile_row, topic_rows
+from tagtopics.models.results import profile_row, topic_rows
 
 MOST_TOKENS = 1500
 """Of an answer, as `count_tokens` counts them."""
