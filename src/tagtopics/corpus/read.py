@@ -139,7 +139,7 @@ def assemble(
         columns=documents.columns,
         visual=documents.visual,
         notices=tuple(rare),
-        **{name: None if column is None else tuple(column) for name, column in values.items()},  # type: ignore[arg-type]
+        **{name: None if column is None else tuple(column) for name, column in values.items()},
     )
     found: Findings = {"unknown words": (n_unknown, ""), "unknown tags": (unknown_tags, "")}
     found["repeated"] = repeated, ""
