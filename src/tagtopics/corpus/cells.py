@@ -40,7 +40,8 @@ STRONG, WEAK = (";", "|"), ","
 MISSING = frozenset({"nan", "NaN", "NAN", "None", "null", "NULL", "<NA>", "NaT"})  # what programs write
 
 _DECIMAL, _WHOLE = re.compile(r"-?\d+\.0"), re.compile(r"-?\d+")
-_APART = re.compile(r"(?<=['\"])\s+(?=['\"])")  # between the items of an array, as NumPy writes it
+_QUOTED = re.compile(r"""('(?:[^'\\]|\\.?)*(?:'|\Z)|"(?:[^"\\]|\\.?)*(?:"|\Z))(\s+(?=['"]))?""", re.DOTALL)
+"""A string, and the white space before the next one in an array, as NumPy writes it."""
 _IN_LISTS = (str, int, float, type(None))
 _MARKS = re.compile(r"[;|,]")
 
@@ -187,9 +188,10 @@ def list_in(cell: str) -> list[Any] | None:
     text = cell.strip()
     if text[:1] + text[-1:] not in ("[]", "()", "{}"):
         return None
+    text = _QUOTED.sub(lambda match: match[1] + (", " if match[2] else ""), text)
     for read in (json.loads, ast.literal_eval):
         try:
-            found = read(_APART.sub(", ", text))
+            found = read(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
         values = sorted(found, key=str) if isinstance(found, set) else found
