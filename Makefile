@@ -15,7 +15,7 @@ UNCOMPILED = $(wildcard tests/jit tests/bp tests/tag_prior)
 help:
 	@echo "make demo         fit a model to docstrings and show its answers"
 	@echo "make test         linters, type checks and tests (about 5 minutes on two cores)"
-	@echo "make test-slow    tests of clusters, packages, killed processes, benchmarks (4 minutes more)"
+	@echo "make test-slow    tests of clusters, packages, killed processes, real data (4 minutes more)"
 	@echo "make check        linters and type checks only"
 	@echo "make js           build the explorer's script from the modules in explorer/; needs Node"
 	@echo "make js-check     types, linter and unit tests of the modules; compares the built script; needs Node"
@@ -36,10 +36,10 @@ demo: $(VENV)/.core
 # The tests start many processes: they load byte code of the last run, even where the environment keeps none.
 export PYTHONDONTWRITEBYTECODE :=
 
-# The type checker runs beside the tests, which do not always use both cores.
+# The type checkers run beside the tests, which do not always use both cores.
 test: $(VENV)/.test browser
-	$(MAKE) --no-print-directory lint js-check
-	$(MAKE) --no-print-directory -j 2 types suite
+	$(MAKE) --no-print-directory lint
+	$(MAKE) --no-print-directory -j 2 suite types js-check
 
 # Kernels are compiled first, so that the two processes of the tests find them in the cache.
 suite: $(VENV)/.test
@@ -81,7 +81,7 @@ crash: $(VENV)/.test
 	TAGTOPICS_WRITER_SECONDS=60 TAGTOPICS_EDIT_PAIRS=20 $(BIN)/python -m pytest -m slow tests/models/test_models_sharing.py tests/cli/test_cli_at_once.py
 
 fuzz: $(VENV)/.test
-	TAGTOPICS_FUZZ_FACTOR=100 $(BIN)/python -m pytest tests/fuzz
+	TAGTOPICS_FUZZ_FACTOR=250 $(BIN)/python -m pytest -m "not slow" tests/fuzz
 
 # The same bits whatever the number of threads, cores and BLAS threads, after a fork, and with little memory.
 BITS_CORPUS ?=
@@ -153,7 +153,7 @@ clean:
 
 # The tests without a browser and without real data, for machines where `make test` takes too long.
 test-quick: $(VENV)/.test
-	$(PYTEST) --ignore tests/explore/test_explore_browser.py -m "not real_data and not slow"
+	$(PYTEST) --ignore tests/explore/test_explore_browser.py -m "not slow"
 
 # The core tests with the oldest (newest) versions that pyproject.toml allows, in an environment of their own
 # under build/bounds. BOUNDS_TESTS selects other tests; BOUNDS_PYTHON another interpreter.

@@ -29,10 +29,10 @@ def _data_directory() -> Path | None:
     return next((path for path in candidates if path.is_dir()), None)
 
 
-SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke", "kernels_cache",
-        "scale_killed", "process_bits", "explore_unpatched_annif", "cli_settings", "cli_killed",
+SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke", "scale_killed",
+        "process_bits", "explore_unpatched_annif", "cli_settings", "cli_killed",
         "baselines_independent", "process_container")  # fmt: skip
-"""The files of `make test-slow`: clusters, packages, killed processes, compilation, and other packages."""
+"""The files of `make test-slow`: clusters, packages, killed processes, and other packages."""
 
 LONG = ("explore_figures", "models_contract", "explore_browser", "fuzz", "docs", "process_workers",
         "explore_axe", "explore_looks", "scale_fitting", "models_online", "explore_sharing", "models_planted",
@@ -58,11 +58,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark slow files, and put them and long ones first; the order within a file stays."""
+    """Mark slow files and tests of real data; put long files first. The order within a file stays."""
     place = {f"test_{name}": i for i, name in enumerate(SLOW + LONG)}
     items.sort(key=lambda item: place.get(item.path.stem, len(place)))
     for item in items:
-        if place.get(item.path.stem, len(place)) < len(SLOW):
+        real = item.get_closest_marker("real_data") or "data_directory" in getattr(item, "fixturenames", ())
+        if real or place.get(item.path.stem, len(place)) < len(SLOW):
             item.add_marker(pytest.mark.slow)
 
 

@@ -23,7 +23,9 @@ LOOKS: dict[str, dict[str, Any]] = {
     "dark": {"color_scheme": "dark"},
     "phone": {"viewport": {"width": 360, "height": 740}},
 }
-MORE_LOOKS = ("dark", "phone")
+every_look = pytest.mark.parametrize(
+    "look", ["light", *(pytest.param(look, marks=pytest.mark.slow) for look in ("dark", "phone"))]
+)
 RUN = """async () => {
   const levels = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
   const found = await axe.run(document, {
@@ -48,9 +50,7 @@ def axe() -> str:
     return files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "look", ["light", *(pytest.param(look, marks=pytest.mark.slow) for look in MORE_LOOKS)]
-)
+@every_look
 def test_axe_finds_nothing_on_any_page(browser: Any, address: str, axe: str, look: str) -> None:
     watched = Watched(browser, address, **LOOKS[look])
     page = watched.open()
@@ -61,7 +61,7 @@ def test_axe_finds_nothing_on_any_page(browser: Any, address: str, axe: str, loo
     watched.close()
 
 
-@pytest.mark.parametrize("look", LOOKS)
+@every_look
 def test_axe_finds_nothing_in_the_workbench(browser: Any, address: str, axe: str, look: str) -> None:
     watched = Watched(browser, address, **LOOKS[look])
     page = watched.open("#/workbench")

@@ -19,28 +19,29 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of memor
 
 
 CASES = {
-    "readers": 100,
-    "files": 80,
-    "side files": 50,
-    "models": 40,
-    "model arrays": 40,
-    "checkpoints": 20,
-    "model bits": 40,
-    "state bits": 40,
-    "requests": 100,
+    "readers": 30,
+    "files": 30,
+    "side files": 20,
+    "models": 16,
+    "model arrays": 10,
+    "checkpoints": 10,
+    "model bits": 16,
+    "state bits": 16,
+    "requests": 40,
 }
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[1, pytest.param(3, marks=pytest.mark.slow)], ids=["few", "more"])
 def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the campaigns found that tests ask for: one process tries them all, to import and prepare once."""
     here = [item for item in request.session.items if item.path == request.path]
-    chosen = [name for name in CASES if any(f"[{name}]" in item.name for item in here)]
+    asked = {item.callspec.params["campaign"] for item in here if isinstance(item, pytest.Function)}
+    chosen = [name for name in CASES if name in asked]
     paths = os.pathsep.join(filter(None, (str(HERE.parent), os.environ.get("PYTHONPATH"))))
     kept = str(tmp_path_factory.mktemp("bad"))
     environment = os.environ | {"PYTHONPATH": paths, "TAGTOPICS_FUZZ_KEEP": kept}
     program = [sys.executable, str(HERE / "fuzz_support.py")]
-    program += [word for name in chosen for word in (name, str(CASES[name] * FACTOR))]
+    program += [word for name in chosen for word in (name, str(CASES[name] * FACTOR * request.param))]
     done = subprocess.run(program, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     campaigns: dict[str, Any] = json.loads(done.stdout)

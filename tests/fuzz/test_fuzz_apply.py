@@ -18,7 +18,7 @@ from tagtopics.analysis.audit.changes import Change
 from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
 from tagtopics.errors import InputError
 
-N_TABLES = 50 * int(os.environ.get("TAGTOPICS_FUZZ_FACTOR", "1"))
+N_TABLES = 25 * int(os.environ.get("TAGTOPICS_FUZZ_FACTOR", "1"))
 COLUMNS = ("id", "title", "tags", "price", "note")
 TAGS = (
     "image",

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,6 +14,17 @@ import tagtopics
 from tagtopics.jit.compiling import _KERNELS
 
 PACKAGE = Path(tagtopics.__file__).parent
+
+FOLD_IN = """
+import hashlib
+import numpy as np
+import scipy.sparse as sp
+from tagtopics.bp.fold_in import FoldIn
+random = np.random.default_rng(0)
+phi, prior = random.dirichlet(np.ones(6), 50).astype(np.float32), np.full(6, 0.1, dtype=np.float32)
+found = FoldIn(phi, prior).doc_topic(sp.csr_array(random.poisson(0.5, (40, 50)).astype(np.int32)))
+print(hashlib.sha256(found.tobytes()).hexdigest())
+"""
 
 FIT = """
 import hashlib
@@ -49,29 +61,45 @@ for record in found:
 """
 
 
-def fit_in_a_process(cache: Path | str, **variables: str) -> str:
+def run_in_a_process(code: str, cache: Path | str, **variables: str) -> str:
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)} | variables
-    command = [sys.executable, "-c", FIT]
+    command = [sys.executable, "-c", code]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     return run.stdout.strip()
 
 
+class Compiled(NamedTuple):
+    """A program whose kernels have been compiled into a cache, and the digest that it printed."""
+
+    code: str
+    cache: Path
+    printed: str
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(FOLD_IN, id="fold in"), pytest.param(FIT, id="fit", marks=pytest.mark.slow)],
+)
+def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    cache = tmp_path_factory.mktemp("cache")
+    return Compiled(request.param, cache, run_in_a_process(request.param, cache))
+
+
 @pytest.mark.compiled
-def test_compiled_and_cached_kernels_agree(tmp_path: Path) -> None:
-    compiled = fit_in_a_process(tmp_path)
-    assert list(tmp_path.glob("tagtopics-*/**/*.nbi"))
-    assert fit_in_a_process(tmp_path) == compiled
+def test_compiled_and_cached_kernels_agree(compiled: Compiled) -> None:
+    assert list(compiled.cache.glob("tagtopics-*/**/*.nbi"))
+    assert run_in_a_process(compiled.code, compiled.cache) == compiled.printed
 
 
 @pytest.mark.compiled
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners of files on this system")
-def test_kernels_compiled_in_memory_agree(tmp_path: Path) -> None:
+def test_kernels_compiled_in_memory_agree(compiled: Compiled, tmp_path: Path) -> None:
     unsafe = tmp_path / "temporary"  # others could replace what is in it
     unsafe.mkdir()
     unsafe.chmod(0o777)
-    in_memory = fit_in_a_process(f"{os.devnull}/none", TMPDIR=str(unsafe))
+    in_memory = run_in_a_process(compiled.code, f"{os.devnull}/none", TMPDIR=str(unsafe))
     assert list(unsafe.iterdir()) == []
-    assert fit_in_a_process(tmp_path / "cache") == in_memory
+    assert in_memory == compiled.printed
 
 
 @pytest.mark.compiled
