@@ -83,6 +83,22 @@ def against_peers(rows: list[Reach]) -> str:
     )
 
 
+def in_processor_time(default: list[Reach], fast: list[Reach]) -> str:
+    """Return the processor seconds of each peer to its best perplexity, and how much sooner we are there."""
+    head = ("corpus", "peer", "its perplexity", "its processor s", "default settings", 'preset="fast"')
+    names = labels()
+    rows = []
+    for one, other in zip(default, fast, strict=True):
+        seconds = one.peer.cpu_seconds[one.peer.perplexity.index(one.target)]
+        ratios = (
+            f"{number(r.cpu_ratio)} times faster" if r.cpu_ratio else "not reached" for r in (one, other)
+        )
+        rows.append(
+            (one.peer.corpus, names[one.peer.system], number(one.target, 4), number(seconds), *ratios)
+        )
+    return table(head, rows)
+
+
 def by_system(found: Curves, cell: str) -> str:
     """Return systems x corpora of one number of each curve: see `_CELLS`."""
     names = list(dict.fromkeys(corpus for corpus, _ in found))

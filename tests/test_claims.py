@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tagtopics as tt
+from benchmarks.records import curves, load, reaches
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,11 +19,14 @@ def flat(name: str) -> str:
     return " ".join((ROOT / name).read_text(encoding="utf-8").split())
 
 
-def test_a_figure_of_speed_names_its_preset() -> None:
-    page = flat("README.md")
-    place = page.index("86 times")
-    assert 'LDA(preset="fast")' in page[place - 150 : place]
-    assert "This preset is not the default" in page[place : place + 500]
+def test_figures_of_speed_name_their_settings_and_are_those_of_the_records() -> None:
+    page, found = flat("README.md"), curves(load(ROOT / "benchmarks" / "results" / "present"))
+    for kind, before in (("default", "with default settings"), ("lda", '`preset="fast"`')):
+        rows = reaches(found, last=False, kind=kind)
+        for peer in ("tomotopy", "sklearn"):
+            ratios = [row.cpu_ratio or 0.0 for row in rows if row.peer.system.startswith(peer)]
+            place = page.index(f"{min(ratios):.0f} to {max(ratios):.0f}")
+            assert before in page[place - 150 : place]
 
 
 @pytest.mark.parametrize(
