@@ -13,6 +13,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 
 N = 10  # words of a topic
+
+
+PACKAGES = {"tagtopics", "scikit-learn", "tomotopy", "topica", "bertopic", "turftopic", "fastopic"}
 
 
 class Data(NamedTuple):
@@ -204,7 +208,8 @@ def fastopic(data: Data) -> Found:
     torch.manual_seed(data.seed)
     model = FASTopic(data.topics, Counts(data), doc_embed_model=data.model(), device="cpu")
     _, shares = model.fit_transform(data.texts, preset_doc_embeddings=data.vectors)
-    return Found(best(model.get_beta()), np.asarray(shares).argmax(1))
+    phi = model.get_beta()
+    return Found(best(phi), np.asarray(shares).argmax(1), phi)
 
 
 SYSTEMS: dict[str, Callable[[Data], Found]] = {
@@ -219,6 +224,7 @@ SYSTEMS: dict[str, Callable[[Data], Found]] = {
     "S3": s3,
     "FASTopic": fastopic,
 }
+ENCODING = "encoding"  # what records of the vectors themselves are called
 ENCODED = {"tagtopics + vectors", "MiniLM + k-means", "BERTopic", "KeyNMF", "S3", "FASTopic"}
 
 
@@ -241,6 +247,7 @@ def main(system: str, folder: str, seed: str, topics: str, out: str) -> None:
         "topics": int(topics),
         "seconds": time.process_time() - began,
         "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "versions": {one.name: one.version for one in distributions() if one.name in PACKAGES},
         "lists": np.asarray(found.lists).tolist(),
     }
     parts: dict[str, Any] = {"labels": np.asarray(found.labels)}
