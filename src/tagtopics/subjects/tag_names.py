@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -27,7 +27,6 @@ from tagtopics.recommend.logistic import logistic_weights
 from tagtopics.recommend.recommender import TagRecommender
 from tagtopics.subjects.name_features import (
     FEATURES,
-    NameHits,
     NameStatistics,
     PairFeatures,
     group_matches,
@@ -93,10 +92,9 @@ class TagNames:
 
     @cached_property
     def _names(self) -> NameStatistics:
-        place = {tag: u for u, tag in enumerate(self.tags)}
-        columns = np.array([place[tag] for tag in self.tag_names], dtype=np.int64)
-        words = self.index.name_words()
-        return name_statistics(words, self.thesaurus.broader, columns, self.n_docs, tuple(self.counts))
+        columns = _places(self.tags, self.tag_names)
+        words, broader = self.index.name_words(), self.thesaurus.broader
+        return name_statistics(words, broader, columns, self.n_docs, tuple(self.counts))
 
     def candidates(
         self,
@@ -151,7 +149,7 @@ class TagNames:
     def _rank(
         self, rows: PairFeatures, silent: Bool, matches: Matches, texts: list[str]
     ) -> Iterator[Candidates]:
-        p = self._probabilities(rows.values)
+        p = _probabilities(rows.values, self.mean, self.scale, self.weights)
         spans: dict[tuple[int, int], dict[str, None]] = {}
         for doc, tag, start, stop in zip(matches.doc, matches.tag, matches.start, matches.stop, strict=True):
             spans.setdefault((int(doc), int(tag)), {})[texts[doc][start:stop]] = None
@@ -162,11 +160,6 @@ class TagNames:
             tags = rows.tag[here][order]
             pieces = tuple(tuple(spans.get((doc, int(tag)), ())) for tag in tags)
             yield Candidates(tags, p[here][order], pieces)
-
-    @single_thread()
-    def _probabilities(self, values: Float64) -> Float64:
-        columns = _inputs(values, self.mean, self.scale, len(self.weights) > len(FEATURES) + 1)
-        return np.asarray(scipy.special.expit(columns @ self.weights[1:] + self.weights[0]))
 
 
 def all_tags(thesaurus: Thesaurus, tag_names: Sequence[str]) -> tuple[str, ...]:
@@ -195,57 +188,61 @@ def fit_tag_names(
     generator = np.random.default_rng(seed)
     counted = generator.permutation(len(recommender.rows))[:_COUNTED_DOCS]
     own = [unicodedata.normalize("NFC", texts[row]) for row in recommender.rows[counted]]
-    tags, n = all_tags(thesaurus, recommender.tag_names), len(FEATURES)
-    truth = _truth(recommender, tags, counted)
-    blank = TagNames(
-        thesaurus, language_code(own), len(own), np.zeros((3, len(tags)), dtype=np.int64), np.zeros(n),
-        np.ones(n), np.zeros(n + 1), 0.5, recommender.tag_names,
-    )  # fmt: skip
+    # (1) The names in the documents, and how many carry each tag, have its name, and both.
+    language, tags = language_code(own), all_tags(thesaurus, recommender.tag_names)
+    index, columns = NameIndex(thesaurus, language), _places(tags, recommender.tag_names)
+    batches = [slice(first, first + _BATCH) for first in range(0, len(own), _BATCH)]
+    truth = [_truth(recommender, columns, len(tags), counted[batch]) for batch in batches]
+    counts = np.zeros((3, len(tags)), dtype=np.int64)
+    everywhere = _truth(recommender, columns, len(tags), np.arange(len(recommender.rows)))
+    counts[0] = np.bincount(everywhere.indices, minlength=len(tags))
     parts = []
-    for first in range(0, len(own), _BATCH):
-        matches, occurs = blank.index.find(own[first : first + _BATCH])
-        parts.append((group_matches(matches, len(tags)), occurs))
-    names = replace(blank, counts=_counts(recommender, tags, truth, [found for found, _ in parts]))
-    names.__dict__["index"] = blank.index  # the same names
-    used = min(len(parts), -(-_LEARNED_DOCS // _BATCH))
-    pairs: list[tuple[Float64, Any]] = []
-    for i in range(used):
-        batch = slice(i * _BATCH, min((i + 1) * _BATCH, len(own)))
-        here = sp.csr_array(truth[batch])
+    for batch, true in zip(batches, truth, strict=True):
+        matches, occurs = index.find(own[batch])
+        found = group_matches(matches, len(tags))
+        counts[1] += np.bincount(found.tag, minlength=len(tags))
+        both = found.tag[has_entries(true, found.doc, found.tag)]
+        counts[2] += np.bincount(both, minlength=len(tags))
+        parts.append((found, occurs))
+    # (2) The features of pairs, and which are true.
+    names = name_statistics(index.name_words(), thesaurus.broader, columns, len(own), tuple(counts))
+    pairs: list[tuple[Float64, Bool]] = []
+    used = batches[: -(-_LEARNED_DOCS // _BATCH)]
+    for batch, true, part in zip(used, truth, parts, strict=False):
         likely = recommender.leave_one_out(counted[batch])
-        rows = pair_features(names._names, *parts[i], title_lengths(own[batch]), likely, here)
-        pairs.append((rows.values, has_entries(here, rows.doc, rows.tag)))
+        rows = pair_features(names, *part, title_lengths(own[batch]), likely, true)
+        pairs.append((rows.values, has_entries(true, rows.doc, rows.tag)))
     values, outcomes = (np.concatenate(part) for part in zip(*pairs, strict=True))
-    return _learn_weights(names, values, outcomes, truth[: used * _BATCH].nnz, generator)
+    # (3) Their weights.
+    n_true = sum(true.nnz for true in truth[: len(used)])
+    learned = _learn_weights(values, outcomes, n_true, generator)
+    fitted = TagNames(thesaurus, language, len(own), counts, *learned, recommender.tag_names)
+    fitted.__dict__["index"] = index
+    return fitted
 
 
-def _truth(recommender: TagRecommender, tags: Sequence[str], docs: Int64) -> CSR:
-    """Return CSR (D, U): the tags of training documents."""
+def _places(tags: Sequence[str], wanted: Sequence[str]) -> Int64:
+    """Return the place of each wanted tag among all."""
     place = {tag: u for u, tag in enumerate(tags)}
-    columns = np.array([place[tag] for tag in recommender.tag_names], dtype=np.int64)
+    return np.array([place[tag] for tag in wanted], dtype=np.int64)
+
+
+def _truth(recommender: TagRecommender, columns: Int64, n_tags: int, docs: Int64) -> CSR:
+    """Return CSR (D, U): the tags of training documents."""
     own = sp.csr_array(recommender.tags[docs])
-    truth = sp.csr_array((own.data, columns[own.indices], own.indptr), shape=(len(docs), len(tags)))
+    truth = sp.csr_array((own.data, columns[own.indices], own.indptr), shape=(len(docs), n_tags))
     truth.sort_indices()
     return truth
 
 
-def _counts(recommender: TagRecommender, tags: Sequence[str], truth: CSR, parts: Sequence[NameHits]) -> Int64:
-    """Return (3, U): documents that carry each tag, that have its name, and both."""
-    counts = np.zeros((3, len(tags)), dtype=np.int64)
-    everywhere = _truth(recommender, tags, np.arange(len(recommender.rows)))
-    counts[0] = np.bincount(everywhere.indices, minlength=len(tags))
-    for i, found in enumerate(parts):
-        carried = has_entries(truth, found.doc + i * _BATCH, found.tag)
-        counts[1] += np.bincount(found.tag, minlength=len(tags))
-        counts[2] += np.bincount(found.tag[carried], minlength=len(tags))
-    return counts
-
-
 @single_thread()
 def _learn_weights(
-    names: TagNames, values: Float64, outcomes: Any, n_true: int, generator: np.random.Generator
-) -> TagNames:
-    """Learn the weights from pairs (M, features) and outcomes (M,); `n_true` pairs are true in all."""
+    values: Float64, outcomes: Bool, n_true: int, generator: np.random.Generator
+) -> tuple[Float64, Float64, Float64, float]:
+    """Return mean, scale, weights and threshold for pairs (M, features) with outcomes (M,).
+
+    `n_true` pairs are true in all, also those that are not among the M.
+    """
     # (1) All true pairs and some of the wrong ones, standardised.
     mean, scale = values.mean(0), np.maximum(values.std(0), _LEAST_SCALE)
     kept = outcomes | (generator.integers(_KEPT_WRONG, size=len(outcomes)) == 0)
@@ -258,10 +255,14 @@ def _learn_weights(
     slopes = np.array(others) / spread
     weights = np.concatenate([[constant - (slopes * middle).sum()], slopes])
     # (3) The threshold.
-    fitted = replace(names, mean=mean, scale=scale, weights=weights)
-    fitted = replace(fitted, threshold=best_threshold(fitted._probabilities(values), outcomes, n_true))
-    fitted.__dict__["index"] = names.index
-    return fitted
+    threshold = best_threshold(_probabilities(values, mean, scale, weights), outcomes, n_true)
+    return mean, scale, weights, threshold
+
+
+@single_thread()
+def _probabilities(values: Float64, mean: Float64, scale: Float64, weights: Float64) -> Float64:
+    columns = _inputs(values, mean, scale, len(weights) > len(FEATURES) + 1)
+    return np.asarray(scipy.special.expit(columns @ weights[1:] + weights[0]))
 
 
 def _inputs(values: Float64, mean: Float64, scale: Float64, squares: bool) -> Float64:
