@@ -109,10 +109,9 @@ def test_links_must_fit() -> None:
         tt.RTM(2, links_per_tag=None).fit(COUNTS)
 
 
-@pytest.mark.parametrize("n_common", [0, 1])
-def test_tags_of_untagged_documents_are_ranked(planted: SyntheticCorpus, n_common: int) -> None:
+def test_tags_of_untagged_documents_are_ranked(planted: SyntheticCorpus) -> None:
     train, test = planted.corpus.select(np.arange(320)), planted.corpus.select(np.arange(320, 400))
-    model = tt.LabeledLDA(n_common_topics=n_common, random_state=0).fit_topics(train)
+    model = tt.LabeledLDA(random_state=0).fit_topics(train)
     scores = model.tag_scores(test)
     assert scores.shape == (80, 10)
     hits = test.tags.toarray()[np.arange(80), scores.argmax(1)]
@@ -159,7 +158,6 @@ def test_the_mean_of_many_sweeps_predicts_better_than_the_last(planted: Syntheti
         (tt.ATM(averaged_share=1.5), "averaged_share"),
         (tt.RTM(links_per_tag=-1), "links_per_tag"),
         (tt.RTM(negative_ratio=0), "negative_ratio"),
-        (tt.LabeledLDA(n_common_topics=-1), "n_common_topics"),
     ],
 )
 def test_parameters_are_checked(model: Any, message: str) -> None:

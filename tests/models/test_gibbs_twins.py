@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tagtopics.baselines import labeled_loops
 from tagtopics.baselines.atm import AuthorSampling, with_private_authors
 from tagtopics.baselines.gibbs import GibbsSampling, Links, link_probabilities
-from tagtopics.baselines.labeled_lda import LabeledPropagation, as_topics
+from tagtopics.baselines.labeled_lda import LabeledPropagation
 from tagtopics.bp.graph import Priors, build_graph
 
 examples = min(20, settings().max_examples)  # fewer where kernels are not compiled
@@ -73,10 +73,10 @@ def test_sampling_authors(corpus: tuple[Any, Any], seed: int) -> None:
 
 
 @quick
-@given(corpora(), st.integers(0, 2**31), st.integers(0, 2))
-def test_labelled_sweeps(corpus: tuple[Any, Any], seed: int, n_common: int) -> None:
+@given(corpora(), st.integers(0, 2**31))
+def test_labelled_sweeps(corpus: tuple[Any, Any], seed: int) -> None:
     counts, tags = corpus
-    graph = build_graph(counts, as_topics(tags, n_common))
+    graph = build_graph(counts, tags)
     common = (graph, 0.1, 0.02, seed)
     fast = LabeledPropagation(*common, labeled_loops)
     assert_twins(fast, LabeledPropagation(*common, labeled_reference), 3, 1e-4)

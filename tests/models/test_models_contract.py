@@ -34,7 +34,6 @@ ESTIMATORS = {
     "ATM": tt.ATM(10, max_iter=80),
     "RTM": tt.RTM(10, max_iter=80),
     "LabeledLDA": tt.LabeledLDA(),
-    "LabeledLDA-common": tt.LabeledLDA(n_common_topics=1),
 }
 every_model = pytest.mark.parametrize("model", ESTIMATORS.values(), ids=ESTIMATORS)
 pytestmark = pytest.mark.filterwarnings("ignore:.*unknown to the model left out")  # LDA knows no tags
@@ -253,7 +252,7 @@ def test_an_empty_new_document_gets_the_prior(model: Any) -> None:
 @every_model
 @pytest.mark.parametrize("tags", [None, [[]] * 6, [["a"]] + [[]] * 5], ids=["none", "empty", "one"])
 def test_documents_without_tags_are_fine(model: Any, tags: Any) -> None:
-    needs_tags = isinstance(model, tt.LabeledLDA) and model.n_common_topics == 0
+    needs_tags = isinstance(model, tt.LabeledLDA)
     if needs_tags and (tags is None or not any(tags)):
         with pytest.raises(tt.InputError, match="give tags"):
             small(model).fit(COUNTS, tags)
@@ -283,7 +282,7 @@ def test_dense_and_sparse_are_the_same(model: Any) -> None:
 @every_model
 def test_fractions_of_tokens_are_fine(model: Any) -> None:
     fitted = small(model).fit(COUNTS * 0.7, TAGS)
-    untagged = COUNTS[-1].sum() if isinstance(model, tt.LabeledLDA) and not model.n_common_topics else 0
+    untagged = COUNTS[-1].sum() if isinstance(model, tt.LabeledLDA) else 0
     np.testing.assert_allclose(fitted.topic_sums_.sum(), 0.7 * (COUNTS.sum() - untagged), rtol=1e-5)
 
 

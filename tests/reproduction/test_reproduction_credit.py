@@ -77,6 +77,6 @@ def test_credit_needs_documents_of_one_tag(corpus: Corpus) -> None:
 def test_credit_above_labelled_lda_and_naive_bayes(data_directory: Path) -> None:
     mixed = mix_documents(read_corpus(data_directory / "bibtex"), seed=4)
     ours = credit_of(TTM(20, random_state=4).fit(mixed.corpus), mixed.corpus)
-    theirs = credit_of(LabeledLDA(random_state=4, n_common_topics=0).fit(mixed.corpus), mixed.corpus)
+    theirs = credit_of(LabeledLDA(random_state=4).fit(mixed.corpus), mixed.corpus)
     assert mixed.accuracy(ours) > mixed.accuracy(theirs)
     assert mixed.accuracy(ours) > mixed.accuracy(naive_bayes_shares(mixed.corpus))

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from tagtopics._typing import CSR, Float32, Float64, Int32, Int64
+from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.baselines import labeled_loops
 from tagtopics.baselines.baseline import Baseline
 from tagtopics.bp.graph import FactorGraph, build_graph
@@ -32,15 +32,11 @@ MOST_CELLS = 400_000_000  # largest number of words times topics: the topics of 
 class LabeledLDA(Baseline):
     """Labelled LDA (Ramage et al. 2009) by belief propagation confined to each document's tags.
 
-    There is one topic per tag, plus optional common topics that every document has, so the tags determine the
-    number of topics. A training document without tags has only the common topics, and without those it is not
-    used. New documents with unknown tags may have any topic: the prior expects each tag as often as it
-    occurred. With known tags, a document has the topics of its tags and the common topics only.
+    There is one topic per tag, so the tags determine the number of topics. A training document without tags
+    is not used. New documents with unknown tags may have any topic: the prior expects each tag as often as it
+    occurred. With known tags, a document has the topics of its tags only.
 
     Args:
-        n_common_topics: topics that every document has, for words unrelated to any tag. The published model
-            has none; one helps if all texts share much vocabulary, and otherwise costs some precision of
-            `tag_scores` (decision 240).
         doc_topic_prior: pseudo-count of each of its topics in each document; alpha.
         topic_word_prior: pseudo-count of each word in each topic; beta.
         max_iter: maximum number of sweeps.
@@ -49,13 +45,12 @@ class LabeledLDA(Baseline):
         n_jobs: threads; None or -1 for all cores.
 
     Attributes:
-        components_: (T + n_common_topics, W) p(word | topic), in the order of `tag_names_`, common ones last.
+        components_: (T, W) p(word | topic), in the order of `tag_names_`.
         doc_topic_, n_iter_, history_, stop_reason_, vocabulary_, doc_ids_: as in `LDA`.
         tag_names_: the T tags.
         tag_docs_: (T,) number of training documents with words that carry each tag.
     """
 
-    n_common_topics: int = 0
     tol: float = 2e-3
 
     def tag_scores(self, X: Any) -> Float32:
@@ -64,27 +59,24 @@ class LabeledLDA(Baseline):
         Args:
             X: documents, as in `transform`; their tags are ignored.
         """
-        return self.transform(X)[:, : len(self.tag_names_)]
+        return self.transform(X)
 
     @property
     def tag_sums_(self) -> Float64:
-        """The sums of the tags, (T, K): each tag is its own topic, times `tag_docs_`."""
+        """The sums of the tags, (T, T): each tag is its own topic, times `tag_docs_`."""
         check_is_fitted(self, "tag_docs_")
-        sums = np.zeros((len(self.tag_docs_), len(self.components_)))
-        np.fill_diagonal(sums, self.tag_docs_)
-        return sums
+        return np.diag(self.tag_docs_.astype(np.float64))
 
     def count_topics(self, n_tags: int) -> int:
-        """Return the number of topics: one for each tag, and the common ones."""
-        return n_tags + self.n_common_topics
+        """Return the number of topics: one for each tag."""
+        return n_tags
 
     def _algorithm(self, corpus: Corpus) -> TopicAlgorithm[Any]:
-        if self.count_topics(corpus.n_tags) == 0:
+        if corpus.n_tags == 0:
             raise InputError(
-                "LabeledLDA requires y to be passed, but the target y is None or without tags; give tags, or "
-                "n_common_topics of 1 or more"
+                "LabeledLDA requires y to be passed, but the target y is None or without tags; give tags"
             )
-        graph = build_graph(corpus.counts, as_topics(corpus.tags, int(self.n_common_topics)))
+        graph = build_graph(corpus.counts, corpus.tags)
         priors = float(self.doc_topic_prior), float(self.topic_word_prior)
         return LabeledPropagation(graph, *priors, self._seed())
 
@@ -92,14 +84,13 @@ class LabeledLDA(Baseline):
         """Return what turns the prior of unknown tags into that of the known ones, (D, K)."""
         if tags is None:
             return None
-        topics = as_topics(tags, int(self.n_common_topics)).astype(np.float32)
         known = np.diff(tags.indptr) > 0
-        wanted = np.float32(self.doc_topic_prior) * topics.toarray()
+        wanted = np.float32(self.doc_topic_prior) * tags.astype(np.float32).toarray()
         return np.where(known[:, np.newaxis], wanted - self.doc_topic_prior_, np.float32(0))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = self.n_common_topics == 0
+        tags.target_tags.required = True
         return tags
 
 
@@ -115,7 +106,7 @@ class LabeledState(NamedTuple):
 class LabeledPropagation:
     """Sweeps over all messages of a corpus whose slots are the topics of each document."""
 
-    graph: FactorGraph  # the corpus; the tags of its slots are the K topics, from `as_topics`
+    graph: FactorGraph  # the corpus; its tags are the topics
     alpha: float  # pseudo-count of each slot
     beta: float  # pseudo-count of each word in each topic
     seed: int  # of the random start
@@ -179,11 +170,3 @@ class LabeledPropagation:
         """Return the sums of the messages of each word, (W, K)."""
         shape = (self.graph.n_words, self.graph.n_tags)
         return np.asarray(sp.coo_array((messages.astype(np.float64), self._cells), shape=shape).toarray())
-
-
-def as_topics(tags: CSR, n_common: int) -> CSR:
-    """Return tags, CSR (D, T), with `n_common` more columns that every document has."""
-    common = np.ones((tags.shape[0], n_common), dtype=np.int8)
-    joined = sp.csr_array(sp.hstack([tags, sp.csr_array(common)], format="csr"))
-    joined.sort_indices()
-    return joined

@@ -108,7 +108,6 @@ _RULES: dict[str, _Rule] = {
     "max_iter": _whole(0),
     "tol": (lambda v: is_real(v) and v >= 0, "a number, 0 or more"),
     "memory": _one_of("auto", "stored", "lean"),
-    "n_common_topics": _whole(0, 100_000),
     "averaged_share": _real(0, 1),
     "links_per_tag": (lambda v: v is None or _whole(0)[0](v), "a whole number, 0 or more, or None"),
     "negative_ratio": _PRIOR,
