@@ -149,7 +149,7 @@ def test_a_damaged_base_or_journal_is_refused(model: Any, tmp_path: Path) -> Non
     place.write_bytes(place.read_bytes()[:-1] + b"x")
     with pytest.raises(tt.InputError, match="digest"):
         tt.load(tmp_path / "m.tt")
-    for wrong in ('{"version": 2}', "[", '{"edits": [{"kind": "merge", "topics": [1]}]}', '{"more": 1}'):
+    for wrong in ({"version": 2}, "[", {"edits": [{"kind": "merge", "topics": [1]}]}, {"more": 1}):
         with pytest.raises(tt.InputError, match="journal"):
             tt.Curation.from_json(wrong)
 

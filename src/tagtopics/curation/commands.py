@@ -86,9 +86,7 @@ def command(
             "the model was saved without its documents, so it can no longer recommend tags; undo restores it"
         )
     save_model(edited, target, corpus, check=check)
-    if action == "merge" and (renumbered := _renumbered(given, len(loaded.components_))):
-        note(renumbered)
-    rows = topic_rows(edited, 10)
+    rows, before = topic_rows(edited, 10), list(map(_shown, topic_rows(loaded, 10)))
     payload = {
         "model": name_of_model(edited),
         "path": str(target),
@@ -97,7 +95,7 @@ def command(
         "n_edits": len(curation_of(edited).edits),
         "topics": rows,
     }
-    changed = _changed(topic_rows(loaded, 10), rows)
+    changed = [row for row in rows if _shown(row) not in before]
     title = f"{len(changed)} of {len(rows)} topics of {target} changed"
     unchanged = f"saved {target}: no topic has another name or other words"
     show(
@@ -107,14 +105,9 @@ def command(
     )
 
 
-def _changed(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of topics whose name or words an edit changed, whatever their numbers are now."""
-
-    def shown(row: dict[str, Any]) -> tuple[Any, ...]:
-        return row["name"], *(entry["word"] for entry in row["words"])
-
-    known = {shown(row) for row in before}
-    return [row for row in after if shown(row) not in known]
+def _shown(row: dict[str, Any]) -> list[str]:
+    """Return the name and the words of a topic, whatever its number is."""
+    return [row["name"], *(entry["word"] for entry in row["words"])]
 
 
 def _name(model: OnlineModel, given: list[str]) -> OnlineModel:
@@ -134,36 +127,19 @@ def _name(model: OnlineModel, given: list[str]) -> OnlineModel:
     return model
 
 
-def _renumbered(merged: list[str], n_topics: int) -> str:
-    """Return which topics have other numbers after a merge, such as "topics 11-14 are now 10-13"."""
-    gone = sorted(set(map(int, merged)))[1:]
-    ends = zip(gone, [*gone[1:], n_topics], strict=True)
-    moved = [(k + 1, last - 1, i) for i, (k, last) in enumerate(ends, start=1) if last > k + 1]
-    parts = [
-        f"topics {a}-{b} are now {a - i}-{b - i}" if b > a else f"topic {a} is now {a - i}"
-        for a, b, i in moved
-    ]
-    return ", ".join(parts)
-
-
 def _parts(action: str, given: list[str]) -> dict[str, Any]:
     """Return what the arguments of an action mean."""
     if action == "ban":
         return {"words": given}
     if action == "seed":
         return {"name": given[0] if given else None, "words": given[1:]}
-    if action == "rename":
-        if len(given) != 2:
-            raise InputError("rename: give a topic and its name, such as: rename 3 'machine translation'")
-        return {"topics": _topics(action, given[:1]), "name": given[1]}
-    return {"topics": _topics(action, given)}
-
-
-def _topics(action: str, given: list[str]) -> list[int]:
-    for value in given:
+    numbers = given[:1] if action == "rename" else given
+    for value in numbers:
         if not (value.isascii() and value.isdigit() and len(value) < 10):
             raise InputError(f"{action}: {value[:40]!r} is not the number of a topic")
-    return [int(value) for value in given]
+    if action == "rename" and len(given) != 2:
+        raise InputError("rename: give a topic and its name, such as: rename 3 'machine translation'")
+    return {"topics": list(map(int, numbers)), "name": given[1] if action == "rename" else None}
 
 
 def _replay(
@@ -175,13 +151,11 @@ def _replay(
 
     if corpus is None:
         raise InputError("replay: the model was saved without its documents; fit it again with tagtopics fit")
-    journal = curation_of(model)
-    if not guides(journal):
+    if not guides(curation_of(model)):
         raise InputError("replay: the journal has no topics to guide the fit and no banned words")
     fresh = copy.copy(model)
-    if seed is not None:
-        fresh.random_state = seed
-    return fit_curated(fresh, corpus, journal, callbacks=progress_bar(output, "Fitting"))
+    fresh.random_state = model.random_state if seed is None else seed
+    return fit_curated(fresh, corpus, curation_of(model), callbacks=progress_bar(output, "Fitting"))
 
 
 # ------------------------------------------------------------------------------- journals of a fit
@@ -191,13 +165,13 @@ def journal_of(curation: str | None, guided: Sequence[str] | None) -> Curation |
     """Return the journal that the options of `fit` describe; None if there are none."""
     from tagtopics.curation.journal import Curation, curation_of
 
+    if curation is None and not guided:
+        return None
     journal = Curation() if curation is None else curation_of(load(curation))
     if curation is not None and not guides(journal):
         raise InputError(f"{curation}: has no edits, seeded topics or banned words; see tagtopics curate")
-    if not guided:
-        return None if curation is None else journal
     seeds: dict[str, list[str]] = {}
-    for text in guided:
+    for text in guided or ():
         name, _, words = text.partition(":")
         name, found = name.strip(), words.replace(",", " ").split()
         if not (name and found):

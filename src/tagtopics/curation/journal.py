@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
@@ -123,14 +122,11 @@ class Curation(_Record):
 
     @classmethod
     def from_json(cls, value: Any) -> Curation:
-        """Return the journal that `to_json` wrote, given as objects or as text; else raise `InputError`."""
+        """Return the journal that `to_json` wrote; else raise `InputError`."""
         try:
-            parsed = json.loads(value) if isinstance(value, str | bytes) else value
-            return cls.model_validate(parsed)
+            return cls.model_validate(value)
         except ValidationError as error:
             raise InputError(f"journal of edits: {one_line(error)}") from None
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"journal of edits: not JSON ({error})") from None
 
 
 def curation_of(model: Any) -> Curation:
