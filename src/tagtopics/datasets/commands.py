@@ -77,16 +77,16 @@ def _load_one(name: str, out: str | None, output: OutputOptions) -> None:
         note(line)
     if out is not None:
         write_matrix_folder(corpus, out)
-    parts = ("labels", "links", "texts", "split", *METADATA.values())
-    has = [part for part in parts if getattr(corpus, part) is not None]
+    has = [part for part in ("labels", "links", "texts", "split", *METADATA.values())
+           if getattr(corpus, part) is not None]  # fmt: skip
+    numbers = {
+        key.removeprefix("n_").replace("_", " "): f"{value:,}" if isinstance(value, int) else f"{value:,.1f}"
+        for key, value in corpus.statistics.items()
+    }
+    facts = {"name": name, "path": out, **numbers, "has": ", ".join(has)}
+    shown = {key: value for key, value in facts.items() if value}
     payload = {"name": name, "path": out, **corpus.statistics, "has": has}
-    facts: dict[str, Any] = {}
-    for key, value in payload.items():
-        if isinstance(value, int | float):
-            value = f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
-        if value:
-            facts[key.removeprefix("n_").replace("_", " ")] = ", ".join(value) if value is has else value
-    show(output.json, payload, lambda console: console.print(fact_table(facts)))
+    show(output.json, payload, lambda console: console.print(fact_table(shown)))
 
 
 # ---------------------------------------------------------------------------------------------- demo
@@ -128,36 +128,20 @@ def _answers(model: TTM, train: Corpus, test: Corpus) -> dict[str, Any]:
     from tagtopics.evaluation.perplexity import unigram_perplexity
     from tagtopics.models.results import profile_row, topic_rows
 
+    rows = topic_rows(model, 6, n_tags=2)
+    typical = dict.fromkeys(row["tags"][0]["tag"] for row in rows if row["tags"])
+    sizes = [len(text) for text in test.texts or ()]
+    short = [d for d, size in enumerate(sizes) if size in _READABLE]
+    document = max(short or range(test.n_docs), key=lambda d: len(test.tags_of(d)))
     return {
-        "topics": topic_rows(model, 6, n_tags=2),
-        "tags": [profile_row(model, [tag], 6, 2) for tag in _distinct_tags(model, 6)],
-        "document": credited_documents(model, test.select([_readable_document(test)]))[0],
+        "topics": rows,
+        "tags": [profile_row(model, [tag], 6, 2) for tag in [*typical][:6]],
+        "document": credited_documents(model, test.select([document]))[0],
         "metrics": {
             "unigram_perplexity": unigram_perplexity(train, test),
             "perplexity": model.perplexity(test),
         },
     }
-
-
-def _distinct_tags(model: TTM, n: int) -> list[str]:
-    """Return frequent tags with a distinctive profile, each with a different main topic."""
-    import numpy as np
-
-    means = model.tag_means()
-    expected = model.tag_sums_.sum(0) / max(float(model.tag_sums_.sum()), 1e-300)
-    surprise = (means * np.log(np.maximum(means, 1e-12) / np.maximum(expected, 1e-12))).sum(1)
-    order = np.argsort(-surprise * np.sqrt(model.tag_docs_), kind="stable")
-    chosen: dict[int, str] = {}
-    for t in order:
-        chosen.setdefault(int(means[t].argmax()), model.tag_names_[t])
-    return list(chosen.values())[:n]
-
-
-def _readable_document(corpus: Corpus) -> int:
-    """Return the row of the short document with the most tags."""
-    sizes = [len(text) for text in corpus.texts or ()]
-    short = [d for d, size in enumerate(sizes) if size in _READABLE]
-    return max(short or range(corpus.n_docs), key=lambda d: len(corpus.tags_of(d)))
 
 
 def _draw(out: Console, payload: dict[str, Any], model: TTM, test: Corpus) -> None:
@@ -178,11 +162,10 @@ def _draw(out: Console, payload: dict[str, Any], model: TTM, test: Corpus) -> No
     out.print(plain(f"Saved to {payload['path']} after {payload['seconds']['all']:.0f} seconds. Try next:"))
     path = shlex.quote(payload["path"])
     report = shlex.quote(str(Path(payload["path"]).with_suffix(".html")))
-    pair = payload["document"]["tags"][:2]
     for line in (
         f"tagtopics report {path} --title Docstrings --out {report}",
         f"tagtopics topics {path} --top 15",
-        f"tagtopics tags {path} {' '.join(map(shlex.quote, pair))}",
+        f"tagtopics tags {path} {' '.join(map(shlex.quote, document['tags'][:2]))}",
         f"tagtopics explain {path} docstrings --doc {shlex.quote(document['id'])}",
         "tagtopics fit papers.jsonl --text abstract --tags authors --topics 50 --out papers.tt",
     ):

@@ -6,7 +6,6 @@ import importlib
 import inspect
 import re
 import tomllib
-import types
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,18 +21,12 @@ _TABLE = tomllib.loads(files("tagtopics.datasets").joinpath("docstrings.toml").r
 
 MIN_TAG_DOCS = 3  # tags on fewer documents are dropped
 MIN_TEXT_WORDS = 8  # shorter texts ("ARPACK error") are left out
-
-
-_WITHOUT_PROSE = {"see also", "references", "examples", "example", "methods"}
-_TEMPLATE_DOCS = (
-    20  # a paragraph or parameter that occurs word for word in this many docstrings is a template
-)
+_WITHOUT_PROSE = {"see also", "references", "examples", "methods"}
+_TEMPLATE_DOCS = 20  # a block that occurs word for word in this many docstrings is a template
 
 _RULER = re.compile(r"^\s*[-=~^*]{3,}\s*$")
 _SIGNATURE = re.compile(r"^[\w.]+\(.*")
-_DIRECTIVE = re.compile(
-    r"^(\s*)\.\.\s+(?:math|code|code-block|plot|sourcecode|figure|image|index|currentmodule)\b"
-)
+_DIRECTIVE = re.compile(r"^\s*\.\.\s+(?:math|code|plot|figure|image|index|currentmodule)\b")
 _MARKUP = (
     (re.compile(r":math:`[^`]*`"), " "),  # LaTeX is no prose
     (re.compile(r":ref:`(?:[^`<]*)<[^`]*>`|:ref:`[^`]*`"), " "),  # anchors of the manual
@@ -45,7 +38,6 @@ _MARKUP = (
     (re.compile(r"^\s*\.\.\s+[\w-]+::?(?:\s+\d+(?:\.\d+)*)?", re.MULTILINE), " "),  # .. versionadded:: 1.2
     (re.compile(r"[`*|\\]+|[-=+]{4,}"), " "),
 )
-
 
 # Modules of classes that scikit-learn has only after an import of `sklearn.experimental`, maybe elsewhere.
 _EXPERIMENTAL = ("sklearn.model_selection._search_successive_halving", "sklearn.impute._iterative")
@@ -113,28 +105,24 @@ def _documents() -> list[_Document]:
         if text not in kept and len(text.split()) >= MIN_TEXT_WORDS:
             kept[text] = found
             found.text = text
-            named = parameter_names(found.sections)
-            found.tags += [
-                f"takes:{_TABLE['parameters'][name]}" for name in named if name in _TABLE["parameters"]
-            ]
+            takes = map(_TABLE["parameters"].get, parameter_names(found.sections))
+            found.tags += [f"takes:{name}" for name in takes if name]
     return list(kept.values())
 
 
 def _public_objects() -> list[_Document]:
     """Return every documented public object once, in a fixed order; imports the libraries."""
-    found: dict[int, _Document] = {}
-    alive: list[Any] = []  # keeps ids unique: an id may be reused once its object is deleted
+    found: dict[int, tuple[Any, _Document]] = {}  # with its object: the id of a deleted one is used again
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         names = [f"{package}.{child}".rstrip(".") for package, children in _TABLE["packages"].items()
                  for child in ("", *children.split())]  # fmt: skip
         for home in names:
             for short, value in _members(home):
-                alive.append(value)
                 if id(value) not in found and (kind := _kind(value, home)):
                     tags, sections = list(_tags(value, kind, home)), split_sections(value.__doc__)
-                    found[id(value)] = _Document(f"{home}.{short}", home, tags, sections)
-    return list(found.values())
+                    found[id(value)] = value, _Document(f"{home}.{short}", home, tags, sections)
+    return [document for _, document in found.values()]
 
 
 def _members(name: str) -> Iterator[tuple[str, Any]]:
@@ -163,11 +151,9 @@ def _kind(value: Any, module: str) -> str | None:
         return None
     if isinstance(value, type):
         return "exception" if issubclass(value, BaseException) else "class"
-    if inspect.isroutine(value) or cls in {"_ArrayFunctionDispatcher", "cython_function_or_method"}:
-        return "function"
-    if isinstance(value, types.ModuleType) or not callable(value) or docstring == type(value).__doc__:
+    if not callable(value) or docstring == type(value).__doc__:
         return None
-    return "distribution" if hasattr(value, "rvs") or hasattr(value, "cdf") else "function"
+    return "distribution" if hasattr(value, "rvs") else "function"
 
 
 def _tags(value: Any, kind: str, module: str) -> Iterator[str]:
@@ -265,10 +251,9 @@ def join_blocks(
     A block that at least `limit` documents share is a template; blocks that differ only in the name of their
     object are equal.
     """
-    patterns = [re.compile(rf"\b{re.escape(name)}\b") for name in names]
     keys = [
-        [pattern.sub("@", block) for block in blocks]
-        for blocks, pattern in zip(documents, patterns, strict=True)
+        [re.sub(rf"\b{re.escape(name)}\b", "@", block) for block in blocks]
+        for blocks, name in zip(documents, names, strict=True)
     ]
     frequency = Counter(key for blocks in keys for key in set(blocks))
     return [
@@ -282,5 +267,5 @@ def parameter_names(sections: dict[str, str]) -> list[str]:
     names: list[str] = []
     for line in sections.get("parameters", "").splitlines():
         if line[:1].strip():
-            names.extend(name.strip(" *`") for name in line.split(" :")[0].split(","))
+            names.extend(name.strip() for name in line.split(" :")[0].split(","))
     return [name for name in names if name.isidentifier()]

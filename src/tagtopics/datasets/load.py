@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import scipy.sparse as sp
 
 from tagtopics.corpus import read_corpus
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.formats.matrix_folder import DAMAGE, npz_array, open_npz
 from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, is_cached, read_registry
-from tagtopics.datasets.upstream import read_mat, read_mulan
 from tagtopics.errors import InputError
 
 BUILT_IN = {
@@ -22,23 +27,14 @@ BUILT_IN = {
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """One line of `list_datasets`.
+    """One line of `list_datasets`; sizes are None if unknown before the corpus is built."""
 
-    Attributes:
-        name: the name for `load_dataset`.
-        description: one line; empty for the user's folders.
-        n_docs: documents; None if unknown before it is built.
-        n_tags: tags, likewise.
-        n_words: words, likewise.
-        origin: where it comes from: TAGTOPICS_DATA, cache, download, embedded or generated.
-    """
-
-    name: str
-    description: str
+    name: str  # for `load_dataset`
+    description: str  # one line; empty for the user's folders
     n_docs: int | None
     n_tags: int | None
     n_words: int | None
-    origin: str
+    origin: str  # TAGTOPICS_DATA, cache, download, embedded or generated
 
 
 def load_dataset(name_or_path: str | Path) -> Corpus:
@@ -72,19 +68,16 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
     if entry is None:
         names = ", ".join(row.name for row in list_datasets())
         raise InputError(f"no dataset or path {name!r}; the data sets are {names}")
-    return build_dataset(entry, fetch_dataset(entry))
+    return _build(entry, fetch_dataset(entry))
 
 
 def list_datasets() -> list[DatasetRow]:
     """Return the data sets that `load_dataset` knows by name, and where each comes from."""
-    rows = {}
-    for name, description in BUILT_IN.items():
-        origin = "embedded" if name == "docstrings" else "generated"
-        rows[name] = DatasetRow(name, description, None, None, None, origin)
+    origins = {"docstrings": "embedded", "synthetic": "generated"}
+    rows = {name: DatasetRow(name, BUILT_IN[name], None, None, None, origins[name]) for name in BUILT_IN}
     for name, entry in read_registry().items():
-        origin = "cache" if is_cached(entry) else "download"
-        sizes = (entry.expected.n_docs, entry.expected.n_tags, entry.expected.n_words)
-        rows[name] = DatasetRow(name, entry.description, *sizes, origin)
+        sizes = (entry.expected["n_docs"], entry.expected["n_tags"], entry.expected["n_words"])
+        rows[name] = DatasetRow(name, entry.description, *sizes, "cache" if is_cached(entry) else "download")
     for name, folder in _user_folders().items():
         description = rows[name].description if name in rows else ""
         (n_docs, n_words), (_, n_tags) = _shape(folder / "words.npz"), _shape(folder / "tags.npz")
@@ -92,22 +85,11 @@ def list_datasets() -> list[DatasetRow]:
     return sorted(rows.values(), key=lambda row: row.name)
 
 
-def build_dataset(entry: DatasetEntry, folder: Path) -> Corpus:
-    """Build a registered corpus from its files in a folder; with its official split, if any."""
-    paths = {file.role: folder / file.name for file in entry.files}
-    corpus = read_mat(paths) if entry.format == "mat" else read_mulan(paths)
-    if entry.n_train is None:
-        return corpus
-    split = ("train",) * entry.n_train + ("test",) * (corpus.n_docs - entry.n_train)
-    return replace(corpus, split=split)
-
-
 def _user_folders() -> dict[str, Path]:
     """Return the matrix folders in the directory `TAGTOPICS_DATA` by name."""
     named = os.path.expanduser(os.environ.get("TAGTOPICS_DATA", ""))
-    if not named or not os.path.isdir(named):
-        return {}
-    return {path.name: path for path in sorted(Path(named).glob("*")) if (path / "words.npz").is_file()}
+    found = sorted(Path(named).glob("*/words.npz")) if named else []
+    return {path.parent.name: path.parent for path in found if path.is_file()}
 
 
 def _shape(path: Path) -> tuple[int | None, int | None]:
@@ -118,3 +100,46 @@ def _shape(path: Path) -> tuple[int | None, int | None]:
     except DAMAGE:  # an `InputError` is a `ValueError`
         return None, None
     return int(rows), int(columns)
+
+
+# ------------------------------------------------- registered files, whose checksums are known to be right
+
+
+def _build(entry: DatasetEntry, folder: Path) -> Corpus:
+    """Build a registered corpus from its files in a folder; with its official split, if any."""
+    paths = {file.role: folder / file.name for file in entry.files}
+    counts, tags, words, names = _read_mat(paths) if entry.format == "mat" else _read_mulan(paths)
+    split = ("train",) * (entry.n_train or 0) + ("test",) * (counts.shape[0] - (entry.n_train or 0))
+    corpus = read_corpus(counts, tags=tags, vocabulary=words)
+    return replace(corpus, tag_names=tuple(names), split=None if entry.n_train is None else split)
+
+
+def _read_mat(paths: dict[str, Path]) -> tuple[Any, Any, Sequence[str], Sequence[str]]:
+    """Read words x documents, tags x documents and their names from four files of MATLAB."""
+    from scipy.io import loadmat
+
+    def variable(role: str) -> Any:
+        loaded = loadmat(paths[role], spmatrix=False)
+        return next(value for name, value in loaded.items() if not name.startswith("__"))
+
+    counts, tags = (sp.csr_array(variable(role).T) for role in ("counts", "tags"))
+    words, names = ([str(cell.item()) for cell in variable(r).ravel()] for r in ("vocabulary", "tag_names"))
+    return counts, tags, words, names
+
+
+def _read_mulan(paths: dict[str, Path]) -> tuple[Any, Any, Sequence[str], Sequence[str]]:
+    """Read rows `{column value, ...}` of an ARFF file; the attributes that the XML file names are tags."""
+    labels = [element.get("name", "") for element in ElementTree.parse(paths["tag_names"]).iter()]
+    labels = [name for name in labels if name]
+    head, _, rows = paths["counts"].read_text(encoding="utf-8").partition("@data\n")
+    names = [line.split()[1].strip("'") for line in head.splitlines() if line.startswith("@attribute")]
+    column = {name: i for i, name in enumerate(names)}
+    table = sp.lil_array((rows.count("{"), len(names)), dtype=np.int32)
+    for row, line in enumerate(rows.splitlines()):
+        for pair in line.strip("{}").split(","):
+            at, value = pair.split()
+            table[row, int(at)] = int(value)
+    matrix = sp.csc_array(table)
+    tagged = [column[name] for name in labels]
+    words = sorted(set(range(len(names))) - set(tagged))
+    return matrix[:, words], matrix[:, tagged], [names[i] for i in words], labels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import os
 import tomllib
 import urllib.error
 from collections.abc import Mapping
@@ -27,43 +26,19 @@ class RemoteFile(BaseModel):
     sha256: str
 
 
-class ExpectedStatistics(BaseModel):
-    """The statistics of the corpus that is built from the registered files."""
-
-    n_docs: int
-    n_tags: int
-    n_words: int
-    n_tokens: int  # I_d of the paper is this over D
-    n_edges: int  # non-zero counts; W_d is this over D
-    n_slots: int  # pairs of document and tag; T_d is this over D
-
-
 class DatasetEntry(BaseModel):
-    """One registered data set.
+    """One registered data set."""
 
-    Attributes:
-        name: the name for `load_dataset`.
-        description: one line.
-        source: the public repository it comes from.
-        licence: what is known of it.
-        note: known flaws and differences from the paper; may be empty.
-        format: how to read the files, mat or mulan; see `upstream`.
-        files: what to download.
-        expected: statistics of the corpus.
-        paper: the row of the paper's Table II, under the names of `Corpus.statistics`.
-        n_train: size of the official training part, which comes first; None without a split.
-    """
-
-    name: str
-    description: str
-    source: str
-    licence: str
-    note: str
-    format: str
+    name: str  # for `load_dataset`
+    description: str  # one line
+    source: str  # the public repository it comes from
+    licence: str  # what is known of it
+    note: str  # known flaws and differences from the paper; may be empty
+    format: str  # mat or mulan; see `load`
     files: tuple[RemoteFile, ...]
-    expected: ExpectedStatistics
-    paper: Mapping[str, float]
-    n_train: int | None = None
+    expected: Mapping[str, int]  # what a build from these files must give
+    paper: Mapping[str, float]  # the row of the paper's Table II, named as in `Corpus.statistics`
+    n_train: int | None = None  # size of the official training part, which comes first
 
 
 @cache
@@ -75,22 +50,14 @@ def read_registry() -> Mapping[str, DatasetEntry]:
 
 def is_cached(entry: DatasetEntry, directory: Path | None = None) -> bool:
     """Tell whether all files of a data set are in the cache, with the right sizes."""
-    folder = (directory or cache_folder()) / entry.name
-    paths = [(folder / file.name, file.size) for file in entry.files]
-    return all(os.path.isfile(path) and path.stat().st_size == size for path, size in paths)
+    paths = [((directory or cache_folder()) / entry.name / file.name, file.size) for file in entry.files]
+    return all(path.is_file() and path.stat().st_size == size for path, size in paths)
 
 
 def fetch_dataset(entry: DatasetEntry, directory: Path | None = None) -> Path:
-    """Download all files of a data set into the cache, and return their folder.
+    """Download the files of a data set that the cache lacks, and return their folder.
 
-    Existing files are kept. One with another checksum is an `InputError`: it may be the user's own.
-
-    Args:
-        entry: an entry of the registry.
-        directory: the cache; None for `cache_folder()`.
-
-    Returns:
-        The folder `directory / entry.name`.
+    A file with another checksum is an `InputError`: it may be the user's own.
     """
     folder = (directory or cache_folder()) / entry.name
     for file in entry.files:
