@@ -271,6 +271,30 @@ def test_a_real_bibliography(data_directory: Path, tmp_path: Path) -> None:
     assert abs(int(corpus.tags[:, np.flatnonzero(authors)].nnz) - n_authors) <= 0.001 * n_authors
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "jsonl"])
+def test_metadata_of_a_folder_of_texts(tmp_path: Path, suffix: str) -> None:
+    """Rows name files with or without folder and suffix."""
+    for name in ("a.txt", "deep/b.md", "c.txt", "deep/c.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("bread wine")
+    rows = [{"file": name, "tags": f"of {name}"} for name in ("a", "b.md", "c", "deep/c")]
+    lines = [json.dumps(row) for row in rows]
+    mark = "\t" if suffix == "tsv" else ","
+    (tmp_path / f"metadata.{suffix}").write_text(
+        {"json": f"[{', '.join(lines)}]", "jsonl": "\n".join(lines)}.get(
+            suffix, "\n".join(mark.join(row) for row in [["file", "tags"], *([*r.values()] for r in rows)])
+        )
+    )
+    corpus = tt.read_corpus(tmp_path)
+    tags = {name: corpus.tags_of(d) for d, name in enumerate(corpus.ids)}
+    assert tags == {
+        "a.txt": ("of a",),
+        "c.txt": ("of c",),
+        "deep/b.md": ("of b.md",),
+        "deep/c.txt": ("of deep/c",),
+    }
+
+
 def test_links_out_of_a_folder_of_texts_are_left_out(tmp_path: Path) -> None:
     folder = tmp_path / "texts"
     (folder / "more").mkdir(parents=True)

@@ -81,7 +81,7 @@ def test_limits_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     def answer(self: SandboxedReader, job: str, wait: float) -> str:
         jobs.append(json.loads(job))
-        return '{"value": 1}'
+        return '["value", 1]'
 
     monkeypatch.setattr(SandboxedReader, "_answer", answer)
     (tmp_path / "a").write_text("x")

@@ -403,7 +403,7 @@ MALFORMED = [
     ("k.json", "karakeep", '{"bookmarks": [1]}', "each document must be an object"),
     ("k.json", "karakeep", '{"bookmarks": [{"title": "x", "tags": "a"}]}', "bookmark 0: tags must be"),
     ("k.json", "karakeep", '{"bookmarks": [{"title": "x", "tags": [{}]}]}', "bookmark 0: tags must be"),
-    ("k.json", "karakeep", '{"bookmarks": [{"tags": ["a"], "createdAt": 1e400}]}', "no document has a title"),
+    ("k.json", "karakeep", '{"bookmarks": [{"tags": ["a"], "createdAt": 1e400}]}', "no document has title"),
     ("k.json", "karakeep", '{"bookmarks": ' + DEEP, "nested too deeply|not valid JSON"),
     ("l.json", "linkwarden", '{"collections": {"links": 1}}', "no documents"),
     ("l.json", "linkwarden", '{"collections": [{"links": [{"name": "x", "tags": ["a"]}]}]}', "link 0: tags"),

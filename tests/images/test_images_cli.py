@@ -109,7 +109,7 @@ def test_related_photographs_are_found() -> None:
         ),
         (("fit", "{p}", "--on-error", "raise", "--out", "{p}/no.tt"), "broken.jpg: cannot be read"),
         (("fit", "{p}", "--on-error", "shrug", "--out", "{p}/no.tt"), "'skip' or 'raise'"),
-        (("fit", "{p}", "--codebook", "1", "--out", "{p}/no.tt"), "codebook"),
+        (("fit", "{p}", "--codebook", "0", "--out", "{p}/no.tt"), "codebook"),
         (("fit", "{p}", "--tags", "gone.csv", "--out", "{p}/no.tt"), "no such file: gone.csv"),
     ],
 )

@@ -78,10 +78,8 @@ def test_sub_folders_are_tags(folder: Path) -> None:
     assert tags_of(read(folder, tags="folders")) == tags_of(corpus)
 
 
-def test_a_mapping_of_tags(folder: Path) -> None:
-    tags = {"a.png": ["sky", "sea"], "b.jpg": ["sky"], "c.webp": ["fog"]}
-    assert tags_of(read(folder, tags=tags)) == WANTED
-    with pytest.raises(tt.InputError, match="a mapping"):
+def test_tags_are_a_file_or_folders(folder: Path) -> None:
+    with pytest.raises(tt.InputError, match="give a file or 'folders'"):
         read(folder, tags=[["sky"], ["sky"], ["fog"]])
 
 

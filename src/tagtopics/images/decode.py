@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import io
 import math
 import os
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -71,32 +69,15 @@ def read_image(source: Any, sizing: Sizing) -> Uint8:
 
 @contextmanager
 def quiet_decoders() -> Iterator[None]:
-    """Silence the warnings of Pillow and libtiff about unusual files; real problems become an `InputError`.
+    """Silence the warnings of Pillow about unusual files; real problems become an `InputError`.
 
     Warning filters are global, so enter this once around a pool of threads, not within them.
     """
     pillow = _pillow()
-    with warnings.catch_warnings(), _silent_libtiff():
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=r"PIL\.")
         warnings.simplefilter("ignore", pillow.DecompressionBombWarning)
         yield
-
-
-@contextmanager
-def _silent_libtiff() -> Iterator[None]:
-    """Keep libtiff, which Pillow has loaded, from printing to standard error (on Linux)."""
-    maps = Path("/proc/self/maps")
-    found = re.search(r"/.*/libtiff[-.].*so[.\d]*$", maps.read_text(), re.M) if maps.is_file() else None
-    library = ctypes.CDLL(found[0]) if found else None
-    setters = [library.TIFFSetErrorHandler, library.TIFFSetWarningHandler] if library else []
-    for setter in setters:
-        setter.argtypes, setter.restype = [ctypes.c_void_p], ctypes.c_void_p
-    before = [setter(None) for setter in setters]
-    try:
-        yield
-    finally:
-        for setter, handler in zip(setters, before, strict=True):
-            setter(handler)
 
 
 def is_image(path: Path) -> bool:
@@ -263,32 +244,28 @@ def each_image(
     on which the function raised an `InputError` is None. BLAS runs on one thread, so that the number of
     threads does not change results. `verbose` shows a progress bar on standard error.
     """
+    from rich.console import Console
+    from rich.progress import track
 
-    def attempt(at: int) -> T | Fault:
+    faults: list[Fault] = []
+
+    def attempt(at: int) -> T | None:
         try:
             return function(at, images[at])
         except InputError as error:
-            return Fault(at, str(error))
+            if on_error == "raise":
+                raise
+            faults.append(Fault(at, str(error)))
+            return None
 
-    results: list[T | None] = []
-    faults: list[Fault] = []
     with thread_limit(n_jobs):
         n_threads = current_threads()
     with quiet_decoders(), single_thread(), ThreadPoolExecutor(n_threads) as pool:
-        attempts: Iterable[T | Fault] = pool.map(attempt, range(len(images)))
-        if verbose:
-            from rich.console import Console
-            from rich.progress import track
-
-            attempts = track(attempts, "Reading images", len(images), console=Console(stderr=True))
-        for result in attempts:
-            if isinstance(result, Fault):
-                if on_error == "raise":
-                    pool.shutdown(cancel_futures=True)
-                    raise InputError(result.reason)
-                faults.append(result)
-            results.append(None if isinstance(result, Fault) else result)
-    return results, faults
+        attempts = pool.map(attempt, range(len(images)))
+        shown = track(
+            attempts, "Reading images", len(images), console=Console(stderr=True), disable=not verbose
+        )
+        return list(shown), sorted(faults)
 
 
 def listed(images: Any) -> list[Any]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 
-from tagtopics.corpus.cells import TagLists, name_of, read_tags
+from tagtopics.corpus.cells import name_of, read_tags
 from tagtopics.corpus.core import Documents, ReadOptions
 from tagtopics.corpus.formats.registry import Format, read_table, register
 from tagtopics.corpus.formats.tables import Table, table_of_rows
@@ -18,59 +15,45 @@ from tagtopics.corpus.formats.text_files import existing, read_json
 from tagtopics.errors import InputError, Unusual
 from tagtopics.images.decode import SUFFIXES, display_name, holds_images, images_in
 from tagtopics.images.vocabulary import VisualVocabulary
+from tagtopics.readers.side_tables import FILE_COLUMNS, first_column, rows_of_files
 from tagtopics.readers.vault import is_vault
 
-# The columns of a table of tags, and its name; the first that exists is used.
-IMAGE_COLUMNS = ("image", "file", "filename", "file_name", "path", "photo", "name", "id")
 TAG_COLUMNS = ("tags", "tag", "keywords", "annotations", "labels")
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".json")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImageTags:
-    """What is known about N images, in their order."""
-
-    tags: TagLists | None = None  # None if there are none at all
-    labels: list[str | None] | None = None
-    split: list[str | None] | None = None  # "train" or "test" for each image; None unless all are known
-    unusual: list[str] = field(default_factory=list)  # one line for each thing the user may not expect
+Known: TypeAlias = dict[str, Sequence[Any]]
+"""What is known about N images, in their order: `tags`, `labels` and `split` of `Documents`."""
 
 
-def image_tags(folder: Path, names: Sequence[str], options: ReadOptions) -> ImageTags:
-    """Find the tags of images.
+def image_tags(folder: Path, names: Sequence[str], options: ReadOptions) -> tuple[Known, list[str]]:
+    """Return what is known about images, and a line for each thing that the user may not expect.
 
     Args:
         folder: the folder of the images.
         names: paths of the images within the folder, with `/`.
-        options: `tags` is a file; a mapping of names to tags; "folders" for the names of sub-folders; or None
-            to look for `tags.csv`, `.tsv`, `.jsonl` or `.json` in the folder, then for sub-folders. `id` and
-            `label` name columns of the file.
+        options: `tags` is a file; "folders" for the names of sub-folders; or None to look for `tags.csv`,
+            `.tsv`, `.jsonl` or `.json` in the folder, then for sub-folders. `id` and `label` name columns of
+            the file.
     """
     tags = options.tags
     if tags is None:
         tags = existing(*(folder / f"tags{suffix}" for suffix in _SUFFIXES))
-    if tags is None:
-        return _from_folders(names) if any("/" in name for name in names) else ImageTags()
-    if isinstance(tags, Mapping):
-        rows = [{"image": name, "tags": cell} for name, cell in tags.items()]
-        return _from_table(table_of_rows(rows, ("image", "tags")), "tags", names, options)
+        if tags is None and not any("/" in name for name in names):
+            return {}, []
+    if tags is None or tags == "folders":
+        return {"tags": read_tags([list(dict.fromkeys(PurePosixPath(n).parts[:-1])) for n in names])}, []
     if not isinstance(tags, str | Path):
-        raise InputError(f"tags: for images, give a file, a mapping or 'folders', not {type(tags).__name__}")
-    if str(tags) == "folders":
-        return _from_folders(names)
+        raise InputError(f"tags: for images, give a file or 'folders', not {type(tags).__name__}")
     path = existing(Path(tags), folder / tags)
     if path is None:
         raise InputError(f"tags: no such file: {tags}, neither here nor in {folder}; or use 'folders'")
-    return _from_file(path, names, options)
-
-
-def _from_file(path: Path, names: Sequence[str], options: ReadOptions) -> ImageTags:
-    suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
+    if path.suffix.lower() not in _SUFFIXES:
         raise InputError(f"{path}: tags of images come as {', '.join(_SUFFIXES)} or 'folders'")
     named = [name for name in (options.id, options.label) if name is not None]
-    columns = {*IMAGE_COLUMNS, *TAG_COLUMNS, "label", "split", *named}
-    table = _read_json(path, columns) if suffix == ".json" else read_table(path, suffix[1:], columns)
+    columns = {*FILE_COLUMNS, *TAG_COLUMNS, "label", "split", *named}
+    kind = path.suffix.lower()[1:]
+    table = _read_json(path, columns) if kind == "json" else read_table(path, kind, columns)
     return _from_table(table, path.name, names, options)
 
 
@@ -87,72 +70,30 @@ def _read_json(path: Path, columns: Collection[str]) -> Table:
     return table_of_rows(value, columns, str(path))
 
 
-def _from_table(table: Table, source: str, names: Sequence[str], options: ReadOptions) -> ImageTags:
+def _from_table(
+    table: Table, source: str, names: Sequence[str], options: ReadOptions
+) -> tuple[Known, list[str]]:
     """Match the rows of a table to images; several rows may name one image."""
-    images = table.column(options.id or _first(table, IMAGE_COLUMNS, "images"), "the images")
-    cells = table.column(_first(table, TAG_COLUMNS, "tags"), "the tags")
+    images = options.id or first_column(table, FILE_COLUMNS, "images")
+    table.column(images, "the images")
+    cells = table.column(first_column(table, TAG_COLUMNS, "tags"), "the tags")
     found = read_tags(cells, separator=options.tag_separator, where=table.where)
-    place = _places(names)
-    rows: list[list[int]] = [[] for _ in names]
-    strangers = []
-    for row, value in enumerate(images):
-        name = name_of(value, partial(table.where, row), "image")
-        at = None if name is None else place.get(_path(name))
-        if at is None:
-            strangers.append(name or table.where(row))
-        else:
-            rows[at].append(row)
-    unusual = _named(f"{source} names", "that cannot be found in the folder", strangers)
+    rows, strangers = rows_of_files(table, images, names)
     missing = [name for name, of_image in zip(names, rows, strict=True) if not of_image]
+    unusual = _named(f"{source} names", "that cannot be found in the folder", strangers)
     unusual += _named("", f"without a line in {source}, kept without tags", missing)
-    split = _column(table, "split", rows, required=False)
-    known = split is not None and all(part in ("train", "test") for part in split)
-    return ImageTags(
-        tags=[[tag for row in of_image for tag in found[row]] for of_image in rows],
-        labels=_column(table, options.label or "label", rows, required=options.label is not None),
-        split=split if known else None,
-        unusual=unusual,
-    )
-
-
-def _column(table: Table, name: str, rows: list[list[int]], required: bool) -> list[str | None] | None:
-    if name not in table.columns and not required:
-        return None
-    values = table.column(name, "the labels")
-    firsts = [of_image[0] if of_image else None for of_image in rows]
-    return [None if row is None else name_of(values[row], partial(table.where, row), name) for row in firsts]
-
-
-def _first(table: Table, candidates: Sequence[str], what: str) -> str:
-    name = next((name for name in candidates if name in table.columns), None)
-    if name is None:
-        there = ", ".join(map(str, table.names))[:200] or "none"
-        raise InputError(
-            f"{table.source}: no column for the {what}; call it {candidates[0]!r}; the columns are: {there}"
-        )
-    return name
-
-
-def _places(names: Sequence[str]) -> dict[str, int]:
-    """Return the row of each image by its path, file name and stem, where these are unique."""
-    paths, place = [_path(name) for name in names], dict[str, int]()
-    files = [PurePosixPath(path) for path in paths]
-    for keys in (paths, [file.name for file in files], [file.stem for file in files]):
-        count = Counter(keys)
-        for row, key in enumerate(keys):
-            if count[key] == 1:
-                place.setdefault(key, row)
-    return place
-
-
-def _path(name: str) -> str:
-    return unicodedata.normalize("NFC", name.replace("\\", "/").removeprefix("./"))
-
-
-def _from_folders(names: Sequence[str]) -> ImageTags:
-    """Take each folder above an image, below the root, as a tag."""
-    lists = [list(dict.fromkeys(PurePosixPath(name).parts[:-1])) for name in names]
-    return ImageTags(tags=read_tags(lists))
+    known: Known = {"tags": [[tag for row in of_image for tag in found[row]] for of_image in rows]}
+    for what, column in (("labels", options.label or "label"), ("split", "split")):
+        if column in table.columns or column == options.label:
+            values = table.column(column, f"the {what}")
+            firsts = [of_image[0] if of_image else None for of_image in rows]
+            known[what] = [
+                None if row is None else name_of(values[row], partial(table.where, row), column)
+                for row in firsts
+            ]
+    if not all(part in ("train", "test") for part in known.get("split", ())):
+        del known["split"]
+    return known, unusual
 
 
 def _named(before: str, after: str, names: Sequence[str]) -> list[str]:
@@ -175,7 +116,8 @@ def read_images(path: Path, options: ReadOptions) -> Documents:
         raise InputError(f"{path}: no images in the folder; they end in {', '.join(sorted(SUFFIXES))}")
     root = path if path.is_dir() else path.parent
     names = [display_name(image.relative_to(root).as_posix()) for image in paths]
-    known = image_tags(root, names, options) if path.is_dir() or options.tags is not None else ImageTags()
+    named = path.is_dir() or options.tags is not None
+    known, said = image_tags(root, names, options) if named else ({}, [])
     visual = VisualVocabulary() if options.visual is None else options.visual
     counts, faults = (visual if hasattr(visual, "codebooks_") else visual.fit(paths)).count(paths)
     bad = {fault.row for fault in faults}
@@ -184,22 +126,16 @@ def read_images(path: Path, options: ReadOptions) -> Documents:
     kept = [row for row in range(len(paths)) if row not in bad]
     skipped = [f"image skipped: {fault.reason}" for fault in faults]
     more = [f"{len(skipped) - 3:,} more images skipped"] if len(skipped) > 3 else []
-    unusual = map(Unusual, [*skipped[:3], *more, *known.unusual])
+    unusual = map(Unusual, [*skipped[:3], *more, *said])
     return Documents(
         source=str(path),
         counts=counts[kept],
         vocabulary=visual.vocabulary_,
-        tags=_pick(known.tags, kept),
         ids=[names[row] for row in kept],
-        labels=_pick(known.labels, kept),
-        split=_pick(known.split, kept),
         visual=visual,
         notices=[*unusual, *skipped[3:]],
+        **{what: [values[row] for row in kept] for what, values in known.items()},  # type: ignore[arg-type]
     )
-
-
-def _pick(values: Sequence[Any] | None, kept: list[int]) -> list[Any] | None:
-    return None if values is None else [values[row] for row in kept]
 
 
 def _holds(path: Path) -> bool:

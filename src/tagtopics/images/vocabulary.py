@@ -226,75 +226,30 @@ def nearest(tiles: Float32, codebook: Float32) -> npt.NDArray[np.intp]:
 
 PREFIX = "visual."  # of the names of codebooks in the arrays of a model, before a number
 
-_Sizes = Field(min_length=len(BLOCKS), max_length=len(BLOCKS))
 
-
-class _Stored(BaseModel):
-    """The settings that decide how a new image becomes words."""
+class _Settings(BaseModel):
+    """The parameters of `VisualVocabulary`; a model stores those that decide how an image becomes words."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
     descriptor: Literal["cpam"] = "cpam"
-    codebook_sizes: Annotated[list[Annotated[int, Field(ge=1, le=65536)]], _Sizes]
+    codebook_sizes: Annotated[
+        list[Annotated[int, Field(ge=1, le=65536)]], Field(min_length=len(BLOCKS), max_length=len(BLOCKS))
+    ]
     window: Annotated[int, Field(ge=2, le=256, multiple_of=2)]
     step: Annotated[int, Field(ge=1, le=256)]
     working_pixels: Annotated[int, Field(ge=64, le=MOST_WORKING_PIXELS)] | None
     max_pixels: Annotated[int, Field(ge=64, le=2 * MAX_PIXELS)]
     on_error: Literal["skip", "raise"]
     random_state: Annotated[int, Field(ge=0)]
+    n_sample_tiles: Annotated[int, Field(ge=1, exclude=True)] = 1
+    verbose: Annotated[bool, Field(exclude=True)] = False
+    n_jobs: Annotated[int | None, Field(ge=-1, exclude=True)] = None
 
 
-class _Settings(_Stored):
-    """All parameters of `VisualVocabulary`."""
-
-    codebook_sizes: Annotated[list[Annotated[int, Field(ge=2, le=65536)]], _Sizes]
-    n_sample_tiles: Annotated[int, Field(ge=1)]
-    verbose: bool
-    n_jobs: Annotated[int, Field(ge=-1)] | None
-
-
-def check_settings(visual: VisualVocabulary) -> None:
-    """Raise `InputError` for the first parameter that is not allowed."""
-    _check(_Settings, {name: _plain(value) for name, value in visual.get_params(deep=False).items()})
-    if visual.n_jobs == 0:
-        raise InputError("VisualVocabulary: n_jobs must be None, a number of threads, or -1 for all, not 0")
-
-
-def visual_to_json(visual: VisualVocabulary | None) -> dict[str, Any] | None:
-    """Return the settings that decide how a new image becomes words; None for a model without images."""
-    if visual is None:
-        return None
-    settings = {name: _plain(value) for name, value in visual.get_params(deep=False).items()}
-    sizes = [len(codebook) for codebook in visual.codebooks_]
-    stored = {"descriptor": "cpam"} | settings | {"codebook_sizes": sizes}
-    return {name: stored[name] for name in _Stored.model_fields}
-
-
-def visual_to_arrays(visual: VisualVocabulary | None) -> dict[str, npt.NDArray[Any]]:
-    """Return the codebooks under their names in the arrays of a model."""
-    codebooks = () if visual is None else visual.codebooks_
-    return {f"{PREFIX}{i}": np.ascontiguousarray(book) for i, book in enumerate(codebooks)}
-
-
-def visual_from(settings: Any, arrays: dict[str, Any]) -> VisualVocabulary | None:
-    """Return the vocabulary of `visual_to_json` and `visual_to_arrays`; anything else is an `InputError`."""
-    if settings is None:
-        return None
-    if not isinstance(settings, dict):
-        raise InputError("its visual vocabulary is damaged: the settings are not a JSON object")
-    stored = _check(_Stored, settings).model_dump(exclude={"descriptor"})
-    visual = VisualVocabulary(**stored)
-    shapes = zip(visual.codebook_sizes, (visual.window**2, 8), strict=True)
-    visual.codebooks_ = tuple(_codebook(arrays, i, shape) for i, shape in enumerate(shapes))
-    visual.vocabulary_ = visual._names()
-    return visual
-
-
-def _check(model: type[_Stored], settings: dict[str, Any]) -> _Stored:
-    try:
-        return model.model_validate(settings)
-    except ValidationError as error:
-        raise InputError(f"VisualVocabulary: {one_line(error)}") from None
+def check_settings(visual: VisualVocabulary, **others: Any) -> _Settings:
+    """Return the parameters of a vocabulary; the first that is not allowed is an `InputError`."""
+    return _checked({name: _plain(value) for name, value in visual.get_params(deep=False).items()} | others)
 
 
 def _plain(value: Any) -> Any:
@@ -304,9 +259,35 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _codebook(arrays: dict[str, Any], i: int, shape: tuple[int, int]) -> Any:
-    codebook: Any = arrays.get(f"{PREFIX}{i}")
-    fits = codebook is not None and codebook.dtype == np.float32 and codebook.shape == shape
-    if not fits or not np.isfinite(codebook).all():
-        raise InputError(f"its visual vocabulary is damaged: codebook {i} must be {shape} of finite float32")
-    return codebook
+def visual_to_json(visual: VisualVocabulary) -> dict[str, Any]:
+    """Return the settings that decide how a new image becomes words."""
+    return check_settings(visual, codebook_sizes=list(map(len, visual.codebooks_))).model_dump()
+
+
+def visual_to_arrays(visual: VisualVocabulary) -> dict[str, npt.NDArray[Any]]:
+    """Return the codebooks under their names in the arrays of a model."""
+    return {f"{PREFIX}{i}": np.ascontiguousarray(book) for i, book in enumerate(visual.codebooks_)}
+
+
+def visual_from(settings: Any, arrays: dict[str, Any]) -> VisualVocabulary:
+    """Return the vocabulary of `visual_to_json` and `visual_to_arrays`; anything else is an `InputError`."""
+    visual = VisualVocabulary(**_checked(settings).model_dump(exclude={"descriptor"}))
+    codebooks = []
+    for i, shape in enumerate(zip(visual.codebook_sizes, (visual.window**2, 8), strict=True)):
+        found: Any = arrays.get(f"{PREFIX}{i}")
+        fits = found is not None and found.dtype == np.float32 and found.shape == shape
+        if not fits or not np.isfinite(found).all():
+            raise InputError(
+                f"its visual vocabulary is damaged: codebook {i} must be {shape} of finite float32"
+            )
+        codebooks.append(found)
+    visual.codebooks_ = tuple(codebooks)
+    visual.vocabulary_ = visual._names()
+    return visual
+
+
+def _checked(settings: Any) -> _Settings:
+    try:
+        return _Settings.model_validate(settings)
+    except ValidationError as error:
+        raise InputError(f"VisualVocabulary: {one_line(error)}") from None

@@ -10,8 +10,14 @@ from functools import partial
 from tagtopics.corpus.formats.registry import BY_CONTENT, Format, register
 from tagtopics.readers.bibliography import read_bibtex, read_ris
 from tagtopics.readers.bookmarks import find_bookmarks
-from tagtopics.readers.exports import find_karakeep, find_linkwarden, find_paperless, write_paperless
-from tagtopics.readers.json_files import json_kind, read_json_table
+from tagtopics.readers.exports import (
+    find_karakeep,
+    find_linkwarden,
+    find_paperless,
+    json_kind,
+    read_json_table,
+    write_paperless,
+)
 from tagtopics.readers.library_records import read_marc, read_marcxml
 from tagtopics.readers.line_files import is_annif, read_annif, read_lines
 from tagtopics.readers.sandbox import sandboxed

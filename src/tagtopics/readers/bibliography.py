@@ -15,9 +15,9 @@ from typing import Any
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import read_text
-from tagtopics.corpus.recipe import Columns
 from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError, MissingExtraError, Unusual, one_line
+from tagtopics.readers.records import table_of_records
 
 _KINDS = ("author", "keyword", "venue")
 _ESCAPE = re.compile(r"\\([%&_#$ {}])")
@@ -44,25 +44,11 @@ class Record:
     type: str | None = None
 
 
-def table_of_records(
-    source: str, records: Sequence[Record], lines: Sequence[int] | None = None, notices: Sequence[str] = ()
+def table_of_bibliography(
+    path: Path, records: Sequence[Record], lines: Sequence[int] | None = None, notices: Sequence[str] = ()
 ) -> Table:
     """Return records as a table whose columns have their usual roles."""
-    if not records:
-        raise InputError(f"{source}: no records")
-    names = [name for name in Record.__dataclass_fields__ if any(getattr(r, name) for r in records)]
-    columns: dict[str, list[Any]] = {name: [getattr(record, name) for record in records] for name in names}
-    text = tuple(name for name in ("title", "abstract") if name in columns)
-    if not text:
-        raise InputError(f"{source}: no record has a title or an abstract")
-    tags = tuple(kind for kind in _KINDS if kind in columns)
-    said = f"text from {' and '.join(text)}" + (f", tags from {', '.join(tags)}" if tags else "")
-    roles = Columns(
-        text=text,
-        tags=tags or None,
-        **{name: name for name in ("id", "title", "date", "url") if name in columns},  # type: ignore[arg-type]
-    )
-    return Table(source, columns, names, len(records), lines, roles=roles, notices=(*notices, said))
+    return table_of_records(path, list(map(vars, records)), ("title", "abstract"), _KINDS, lines, notices)
 
 
 @lru_cache(maxsize=100_000)
@@ -131,7 +117,7 @@ def read_bibtex(path: Path, options: FileOptions) -> Table:
     left = f"{len(failed):,} unreadable entries left out, the first on line {failed[0]}" if failed else ""
     unusual = [Unusual(f"{path.name}: {left}")] if failed else []
     lines = [(entry.start_line or 0) + 1 for entry in entries]
-    return table_of_records(str(path), records, lines, [*notices, *unusual])
+    return table_of_bibliography(path, records, lines, [*notices, *unusual])
 
 
 def _bibtex_record(entry: Any) -> Record:
@@ -203,7 +189,7 @@ def read_ris(path: Path, options: FileOptions) -> Table:
         entries = rispy.loads(text)
     except Exception as error:  # the parser has no common class of errors
         raise InputError(f"{path}: cannot be read as RIS ({one_line(error)})") from None
-    return table_of_records(str(path), [_ris_record(entry) for entry in entries], None, notices)
+    return table_of_bibliography(path, [_ris_record(entry) for entry in entries], None, notices)
 
 
 def _ris_record(entry: Mapping[str, Any]) -> Record:

@@ -39,13 +39,12 @@ def _load(name: str, download: bool) -> Callable[[list[str]], Any]:
     """Return the function of a model of sentence-transformers."""
     try:
         from sentence_transformers import SentenceTransformer  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        raise InputError(
-            "encode: an encoder given by its name needs: pip install sentence-transformers"
-        ) from None
-    try:
+
         encoder: Callable[[list[str]], Any] = SentenceTransformer(name, local_files_only=not download).encode
+        return encoder
+    except ImportError:
+        problem = "an encoder given by its name needs: pip install sentence-transformers"
     except (OSError, ValueError):
-        remedy = "check the name" if download else "give its folder, or download=True"
-        raise InputError(f"encode: no model {name[:80]!r} found; {remedy}") from None
-    return encoder
+        problem = f"no model {name[:80]!r} found; "
+        problem += "check the name" if download else "give its folder, or download=True"
+    raise InputError(f"encode: {problem}")

@@ -1,4 +1,7 @@
-"""Exports in JSON whose tags can be written back: karakeep, Linkwarden and paperless-ngx."""
+"""Files of one JSON value: an array of objects, one for each document, or an export.
+
+The tags of exports of karakeep, Linkwarden and paperless-ngx can be written back.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,66 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+from tagtopics.corpus.core import FileOptions
+from tagtopics.corpus.formats.tables import Table, table_of_rows
+from tagtopics.corpus.formats.text_files import read_json, text_lines
 from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError, json_problem
 from tagtopics.readers.tagged import Tagged, TagList, day_of, lines_of, write_tagged
 
+_LISTS = ("items", "results", "records", "documents", "docs", "data", "rows", "works")
 _MARK = re.compile(r"[ \t\r\n]*+[\[{,:]?+[ \t\r\n]*+")
 _decode = json.JSONDecoder().raw_decode
 
 
-def export_kind(value: Any) -> str | None:
+def json_kind(path: Path) -> str:
+    """Return the format of a `.json` file: JSON lines, an array of objects, or an export."""
+    lines = (line for _, line in text_lines(path) if line.strip())
+    first, second = next(lines, "").lstrip(), next(lines, "").lstrip()
+    if first.startswith("{") and first.rstrip().endswith("}") and second.startswith("{"):
+        return "jsonl"
+    try:
+        value = read_json(path)
+    except InputError:
+        return "json" if first.startswith("[") else "jsonl"
+    single = isinstance(value, Mapping) and not second and not _rows_of(value)
+    return _export_kind(value) or ("jsonl" if single else "json")
+
+
+def read_json_table(path: Path, options: FileOptions) -> Table:
+    """Read an array of objects, or an object with such an array."""
+    rows = _rows_of(read_json(path))
+    if not rows:
+        raise InputError(f"{path}: no documents; expected a JSON array of objects, one for each document")
+    names = {str(name) for row in rows if isinstance(row, Mapping) for name in row}
+    return table_of_rows(rows, names, str(path))
+
+
+def _rows_of(value: Any) -> list[Any]:
+    """Return the list of documents in a JSON value, empty if there is none."""
+    lists = [value.get(name) for name in _LISTS] if isinstance(value, Mapping) else [value]
+    return next((found for found in lists if isinstance(found, list)), [])
+
+
+def _export_kind(value: Any) -> str | None:
     """Return the format of a JSON value that is an export of one of these programs, None for others."""
     if isinstance(value, Mapping):
         if isinstance(value.get("bookmarks"), list):
             return "karakeep"
-        collections = value.get("collections")
-        parts = collections if isinstance(collections, list) else ()
-        return "linkwarden" if any(isinstance(part, Mapping) and "links" in part for part in parts) else None
+        parts = value.get("collections")
+        linked = isinstance(parts, list) and any(
+            isinstance(part, Mapping) and "links" in part for part in parts
+        )
+        return "linkwarden" if linked else None
     rows = value if isinstance(value, list) else ()
     models = (row.get("model") for row in rows if isinstance(row, Mapping) and "pk" in row)
     return "paperless" if any(str(model).startswith("documents.") for model in models) else None
+
+
+# ------------------------------------------------------------------------------------------- exports
 
 
 def json_members(text: str, at: int) -> Iterator[tuple[str | int, int, int]]:

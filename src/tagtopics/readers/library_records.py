@@ -14,7 +14,7 @@ from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import open_bytes
 from tagtopics.errors import InputError, MissingExtraError, Unusual, one_line
-from tagtopics.readers.bibliography import Record, people, table_of_records, text_or_none
+from tagtopics.readers.bibliography import Record, people, table_of_bibliography, text_or_none
 
 _YEAR = re.compile(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)")
 
@@ -40,7 +40,7 @@ def read_marc(path: Path, options: FileOptions) -> Table:
     if not records:
         raise InputError(f"{path}: no MARC record can be read; is it binary MARC 21?")
     said = [Unusual(f"{path.name}: {n_bad:,} records that cannot be read left out")] if n_bad else []
-    return table_of_records(str(path), records, notices=said)
+    return table_of_bibliography(path, records, notices=said)
 
 
 def read_marcxml(path: Path, options: FileOptions) -> Table:
@@ -64,7 +64,7 @@ def read_marcxml(path: Path, options: FileOptions) -> Table:
         raise InputError(f"{path}: not valid MARCXML ({one_line(error)})") from None
     if not handler.records:
         raise InputError(f"{path}: no MARC records; XML files are read as MARCXML")
-    return table_of_records(str(path), [_marc_record(record) for record in handler.records])
+    return table_of_bibliography(path, [_marc_record(record) for record in handler.records])
 
 
 def _marc_record(record: Any) -> Record:

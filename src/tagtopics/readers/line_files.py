@@ -9,8 +9,8 @@ from typing import Any
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import find_encoding, open_bytes, text_lines
-from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError
+from tagtopics.readers.records import table_of_columns
 
 _SUBJECTS = re.compile(r"\s*(?:<[^<>\s]+>\s*)+")
 _SUBJECT = re.compile(r"<([^<>\s]+)>")
@@ -33,15 +33,7 @@ def read_lines(path: Path, options: FileOptions) -> Table:
     lines, notices = _lines(path, options)
     notices.append(f"{path.name}: one document per line")
     texts = [line.strip() for line in lines.values()]
-    return Table(
-        str(path),
-        {"text": texts},
-        ["text"],
-        len(lines),
-        [*lines],
-        roles=Columns(text="text"),
-        notices=notices,
-    )
+    return table_of_columns(path, {"text": texts}, "text", None, [*lines], notices)
 
 
 def read_annif(path: Path, options: FileOptions) -> Table:
@@ -54,8 +46,7 @@ def read_annif(path: Path, options: FileOptions) -> Table:
             raise InputError(f"{path}, line {number}: expected a text, a tab and subjects such as <uri>")
         columns["text"].append(match[1])
         columns["tags"].append(_SUBJECT.findall(match[2]))
-    roles = Columns(text="text", tags="tags")
-    return Table(str(path), columns, list(columns), len(lines), [*lines], roles=roles, notices=notices)
+    return table_of_columns(path, columns, "text", "tags", [*lines], notices)
 
 
 def _lines(path: Path, options: FileOptions) -> tuple[dict[int, str], list[str]]:

@@ -4,7 +4,7 @@ The parsers of some formats can crash, and a file of a few kilobytes can make th
 In a separate process, that is an `InputError` here. The limits grow with the size of the file. The process
 cannot use the network.
 
-A job is a list of strings for a function; its result is a JSON value, in which dates become ISO strings.
+A job is a list of strings for a function; its result is a table or a JSON value; dates become ISO strings.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,7 +37,7 @@ class SandboxedReader:
     """A process that reads files, started with the first and again after a crash.
 
     Args:
-        function: `MODULE:NAME` of the function, which takes strings and returns a JSON value.
+        function: `MODULE:NAME` of the function.
         what: the kind of files, for errors.
     """
 
@@ -63,22 +64,21 @@ class SandboxedReader:
         memory = BASE_MEMORY + max(FREE_EXPANSION, MAX_EXPANSION * size)
         job = json.dumps({"given": given or (str(path),), "seconds": seconds, "memory": memory})
         answer = self._answer(job, _WAIT * seconds)
-        if answer is None:
-            status = self._end()
-            reason = f"the reader crashed, status {status}"
-            if status in (-24, -9):  # SIGXCPU, or the clock
-                reason = f"it takes more than {seconds:,} s; is it damaged?"
-            elif status == -6:  # what compiled parsers do without memory
-                reason = f"the reader crashed, or needs more than {memory / 2**30:.1f} GiB of memory"
-            answer = json.dumps({"failure": reason})
-        found = json.loads(answer)
-        if "missing" in found:
-            raise MissingExtraError(*found["missing"])
-        if "error" in found:
-            raise InputError(found["error"])
-        if "failure" in found:
-            raise InputError(f"{path}: cannot be read as {self._what} ({found['failure']})")
-        return found["value"]
+        kind, found = json.loads(answer) if answer else ("failure", self._crash(seconds, memory))
+        if kind == "value":
+            return found
+        if kind == "missing":
+            raise MissingExtraError(*found)
+        raise InputError(found if kind == "error" else f"{path}: cannot be read as {self._what} ({found})")
+
+    def _crash(self, seconds: int, memory: int) -> str:
+        """Return why the process has ended."""
+        status = self._end()
+        if status in (-24, -9):  # SIGXCPU, or the clock
+            return f"it takes more than {seconds:,} s; is it damaged?"
+        if status == -6:  # what compiled parsers do without memory
+            return f"the reader crashed, or needs more than {memory / 2**30:.1f} GiB of memory"
+        return f"the reader crashed, status {status}"
 
     def _started(self) -> subprocess.Popen[str]:
         return start_python(
@@ -90,8 +90,8 @@ class SandboxedReader:
             stderr=subprocess.DEVNULL,
         )
 
-    def _answer(self, job: str, wait: float) -> str | None:
-        """Return the answer of the process to a job; None if it has ended."""
+    def _answer(self, job: str, wait: float) -> str:
+        """Return the answer of the process to a job; an empty string if it has ended."""
         self._process = self._process or self._started()
         jobs, answers = self._process.stdin, self._process.stdout
         assert jobs is not None
@@ -101,9 +101,9 @@ class SandboxedReader:
         try:
             jobs.write(job + "\n")
             jobs.flush()
-            return answers.readline() or None
+            return answers.readline()
         except OSError:
-            return None
+            return ""
         finally:
             watch.cancel()
 
@@ -126,12 +126,12 @@ def read_in_sandbox(function: str, what: str, path: Path, *given: str, size: int
 def sandboxed(function: str, what: str) -> Callable[[Path, FileOptions], Table]:
     """Return a reader of tables that runs a function, `MODULE:NAME`, in a process.
 
-    The function takes a path, and the query if there is one, and returns a table.
+    The function takes the name of a file, and the query if there is one, and returns a table.
     """
 
     def read(path: Path, options: FileOptions) -> Table:
-        given = [function, str(path), *([] if options.query is None else [options.query])]
-        parts = read_in_sandbox("tagtopics.readers.sandbox:parts_of_table", what, path, *given)
+        query = () if options.query is None else (options.query,)
+        parts = read_in_sandbox(function, what, path, str(path), *query)
         roles = None if parts["roles"] is None else Columns.model_validate(parts["roles"])
         return Table(**parts | {"roles": roles})
 
@@ -141,23 +141,13 @@ def sandboxed(function: str, what: str) -> Callable[[Path, FileOptions], Table]:
 # ------------------------------------------------------------------------------------ the other process
 
 
-def parts_of_table(function: str, path: str, *query: str) -> dict[str, Any]:
-    """Return the parts of the table that a function reads."""
-    table: Table = _find(function)(Path(path), *query)
-    return vars(table) | {"roles": table.roles and table.roles.model_dump(mode="json")}
-
-
-def _find(function: str) -> Any:
-    module, _, name = function.partition(":")
-    return getattr(importlib.import_module(module), name)
-
-
 def serve() -> None:
     """Answer jobs, one per line, until there are no more: the process that `SandboxedReader` starts."""
     sys.addaudithook(_refuse_network)
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what parsers print
-    function = _find(sys.argv[1])
+    module, _, name = sys.argv[1].partition(":")
+    function = getattr(importlib.import_module(module), name)
     for line in sys.stdin:
         job = json.loads(line)
         _limit(job["seconds"], job["memory"])
@@ -173,20 +163,20 @@ def _refuse_network(event: str, _: object) -> None:
 def _run(function: Any, given: list[str]) -> str:
     """Return the answer to a job as JSON."""
     try:
-        return json.dumps({"value": function(*given)}, default=_plain)
+        return json.dumps(("value", function(*given)), default=_plain)
     except MissingExtraError as error:
-        return json.dumps({"missing": [error.feature, error.extra]})
+        return json.dumps(("missing", [error.feature, error.extra]))
     except InputError as error:
-        return json.dumps({"error": str(error)})
+        return json.dumps(("error", str(error)))
     except MemoryError:
-        return json.dumps({"failure": "it needs too much memory"})
-    except RecursionError:
-        return json.dumps({"failure": "nested too deeply"})
+        return json.dumps(("failure", "it needs too much memory"))
     except Exception as error:  # parsers have no common class of errors
-        return json.dumps({"failure": one_line(error) or type(error).__name__})
+        return json.dumps(("failure", one_line(error) or type(error).__name__))
 
 
-def _plain(value: Any) -> str:
+def _plain(value: Any) -> Any:
+    if isinstance(value, Table):
+        return vars(value) | {"roles": value.roles and value.roles.model_dump(mode="json")}
     return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
@@ -202,7 +192,5 @@ def _limit(seconds: int, memory: int) -> None:
     for kind, most in wanted:
         hard = resource.getrlimit(kind)[1]
         soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        try:
+        with suppress(ValueError, OSError):  # macOS has no limit of addresses
             resource.setrlimit(kind, (soft, hard))
-        except (ValueError, OSError):  # macOS has no limit of addresses
-            continue

@@ -18,8 +18,9 @@ _ALLOWED = (
 )  # fmt: skip
 
 
-def read_sqlite(path: Path, query: str | None = None) -> Table:
+def read_sqlite(file: str, query: str | None = None) -> Table:
     """Read the rows of the user's query, or of the only table."""
+    path = Path(file)
     with _opened(path) as connection:
         notices: list[str] = []
         if query is None:

@@ -11,10 +11,7 @@ from typing import Any
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import find_encoding, text_lines
-from tagtopics.corpus.recipe import Columns
-from tagtopics.errors import InputError
-
-_COLUMNS = ("id", "title", "text", "date", "url")
+from tagtopics.readers.records import table_of_records
 
 
 @dataclass(frozen=True)
@@ -67,12 +64,12 @@ class TagList:
 class Tagged:
     """A document of a file."""
 
-    tags: TagList
     id: str | None = None
     title: str | None = None
     text: str | None = None
     date: str | None = None
     url: str | None = None
+    tags: TagList
 
 
 Find = Callable[[str, str], Iterable[Tagged]]  # from the text of a file, and its name for errors
@@ -93,18 +90,8 @@ def whole_text(path: Path, named: str | None) -> tuple[str, str, list[str]]:
 
 def tagged_table(path: Path, documents: Sequence[Tagged], notices: Sequence[str]) -> Table:
     """Return documents as a table whose columns have their usual roles."""
-    if not documents:
-        raise InputError(f"{path}: no documents")
-    cells = {name: [getattr(one, name) for one in documents] for name in _COLUMNS}
-    columns: dict[str, list[Any]] = {name: values for name, values in cells.items() if any(values)}
-    text = tuple(name for name in ("title", "text") if name in columns)
-    if not text:
-        raise InputError(f"{path}: no document has a title or a text")
-    used = {name: name for name in ("id", "title", "date", "url") if name in columns}
-    roles = Columns(text=text, tags="tags", **used)  # type: ignore[arg-type]
-    columns["tags"] = [list(one.tags.tags) for one in documents]
-    said = [f"text from {' and '.join(text)}", *notices]
-    return Table(str(path), columns, list(columns), len(documents), roles=roles, notices=said)
+    records = [vars(one) | {"tags": list(one.tags.tags)} for one in documents]
+    return table_of_records(path, records, ("title", "text"), "tags", notices=notices)
 
 
 def write_tagged(find: Find, text: str, where: str, lists: Mapping[int, Sequence[str]]) -> str:

@@ -10,18 +10,17 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from tagtopics.corpus.cells import name_of
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import existing, read_text
-from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError, MissingExtraError, Unusual, one_line
+from tagtopics.readers.records import table_of_columns
 from tagtopics.readers.sandbox import SandboxedReader
+from tagtopics.readers.side_tables import FILE_COLUMNS, first_column, rows_of_files
 
 SUFFIXES = (".txt", ".text", ".md", ".markdown", ".pdf")
 METADATA_FILES = ("csv", "tsv", "jsonl", "json", "xlsx")
-_FILE_COLUMNS = ("file", "filename", "file_name", "path", "document", "name", "id")
 _OURS = ("words.npz", "model.json", "manifest.json")
 _MOST_PAGES = 10_000
 
@@ -57,7 +56,7 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
     columns["text"], columns["title"] = (list(column) for column in zip(*texts, strict=True))
     metadata = (folder / f"metadata.{suffix}" for suffix in METADATA_FILES)
     if (table := existing(*metadata)) is not None:
-        known, notices = _from_table(table, names)
+        known, notices = _metadata(table, names)
         columns |= known
     elif any("/" in name for name in names):
         columns["tags"] = [list(PurePosixPath(name).parts[:-1]) for name in names]
@@ -65,23 +64,16 @@ def read_text_folder(folder: Path, options: FileOptions) -> Table:
     tags = "tags" if "tags" in columns else None
     if len(guessed) > 1:
         guessed = [f"{folder.name}: {len(guessed):,} files are not UTF-8; {guessed[0]}"]
-    return Table(
-        str(folder),
-        columns,
-        list(columns),
-        len(paths),
-        ids=names,
-        roles=Columns(text="text", id="id", title="title", tags=tags),
-        notices=[*notices, *guessed, *map(Unusual, warned)],
+    return table_of_columns(
+        folder, columns, "text", tags, notices=[*notices, *guessed, *map(Unusual, warned)]
     )
 
 
-def read_pdf(path: Path) -> Table:
+def read_pdf(file: str) -> Table:
     """Read the text of one PDF file as one document; it runs in another process."""
+    path = Path(file)
     text, title = pdf_text(str(path))
-    columns: dict[str, list[Any]] = {"text": [text], "id": [path.name], "title": [title or path.stem]}
-    roles = Columns(text="text", id="id", title="title")
-    return Table(str(path), columns, list(columns), 1, roles=roles)
+    return table_of_columns(path, {"text": [text], "id": [path.name], "title": [title or path.stem]}, "text")
 
 
 def _read_document(
@@ -127,34 +119,17 @@ def pdf_text(path: str) -> tuple[str, str | None]:
     return "\n".join(pages), title if isinstance(title, str) else None
 
 
-# ------------------------------------------------------------------------------------------- metadata
-
-
-def _from_table(path: Path, names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
+def _metadata(path: Path, names: list[str]) -> tuple[dict[str, list[Any]], list[str]]:
     """Return the columns that a table has of the documents, and notices."""
-    kind = "json" if path.suffix == ".jsonl" else path.suffix[1:]
+    kind = path.suffix[1:]
     table = read_table(path, kind, read_table(path, kind, ()).names)
-    key = next((name for name in _FILE_COLUMNS if name in table.columns), None)
-    if key is None:
-        there = ", ".join(table.names)[:300]
-        raise InputError(f"{path}: no column names the files, such as file or path; the columns are: {there}")
-    rows: dict[str, int] = {}
-    for row, cell in enumerate(table.columns[key]):
-        name = name_of(cell, lambda row=row: table.where(row), "file")  # type: ignore[misc]
-        for form in _forms(name or ""):
-            rows.setdefault(form, row)
-    at = [next((rows[form] for form in _forms(name) if form in rows), None) for name in names]
+    key = first_column(table, FILE_COLUMNS, "files")
+    firsts = [of_file[0] if of_file else None for of_file in rows_of_files(table, key, names)[0]]
     columns = {
-        name: [None if row is None else cells[row] for row in at]
+        name: [None if row is None else cells[row] for row in firsts]
         for name, cells in table.columns.items()
         if name not in (key, "text", "id")
     }
-    n_missing = at.count(None)
+    n_missing = firsts.count(None)
     missing = [f"{n_missing:,} files without a line in {path.name}"] if n_missing else []
     return columns, [*table.notices, *missing]
-
-
-def _forms(name: str) -> list[str]:
-    """Return the ways in which a table may name a file: its path, its name, both without suffix."""
-    path = PurePosixPath(name.replace("\\", "/"))
-    return [str(path), path.name, str(path.with_suffix("")) if path.name else "", path.stem]

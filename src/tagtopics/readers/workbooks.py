@@ -12,8 +12,9 @@ from tagtopics.corpus.formats.text_files import check_expanded
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
 
-def read_workbook(path: Path) -> Table:
+def read_workbook(file: str) -> Table:
     """Read the first sheet that has rows; its first row names the columns. It runs in another process."""
+    path = Path(file)
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:
