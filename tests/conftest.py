@@ -30,14 +30,15 @@ def _data_directory() -> Path | None:
 
 
 SLOW = ("scale_cluster", "packaging_distribution", "crash_points", "bench_smoke", "scale_killed",
-        "process_bits", "explore_unpatched_annif", "cli_settings", "cli_killed",
-        "baselines_independent", "process_container")  # fmt: skip
-"""The files of `make test-slow`: clusters, packages, killed processes, and other packages."""
+        "process_bits", "process_container", "process_home", "process_paths", "process_workers",
+        "explore_unpatched_annif", "explore_looks", "cli_settings", "cli_killed", "baselines_independent",
+        "reproduction_analysis", "reproduction_photos", "reproduction_systems")  # fmt: skip
+"""The files of `make test-slow`: clusters, packages, processes, pictures, the paper's experiments."""
 
-LONG = ("explore_figures", "models_contract", "explore_browser", "fuzz", "docs", "process_workers",
-        "explore_axe", "explore_looks", "scale_fitting", "models_online", "explore_sharing", "models_planted",
-        "cli_demo", "explore_live", "explore_map", "scale_sharding", "models_saving",
-        "cli_process")  # fmt: skip
+LONG = ("explore_browser", "docs", "models_contract", "explore_entity", "explore_map", "explore_sharing",
+        "fuzz", "models_online", "explore_live", "explore_figures", "explore_audit_page", "explore_mcp",
+        "explore_axe", "corpus_patterns", "explore_export_looks", "scale_fitting", "cli_process", "jit_cache",
+        "explore_areas", "scale_sharding", "models_saving", "cli_demo")  # fmt: skip
 """The other files that take long, longest first: two processes that start with them end at the same time."""
 
 

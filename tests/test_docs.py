@@ -31,6 +31,7 @@ PAGES = sorted(
     [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), RESULTS / "README.md", *(RESULTS / "pages").rglob("*.md")]
 )
 EXAMPLES = runpy.run_path(str(ROOT / "scripts" / "update_docs.py"))
+LONG_PAGES = ("a-to-z.md", "images.md", "scale.md", "vectors.md")  # whose blocks take more than a second
 DECISIONS = sorted(path.name for path in (DOCS / "decisions").glob("[0-9]*.md"))
 
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -90,7 +91,11 @@ def test_every_image_is_on_a_page(folder: Path) -> None:
     assert len({path.read_bytes() for path in images}) == len(images), "two images are the same"
 
 
-@pytest.mark.parametrize("page", EXAMPLES["PAGES"], ids=name)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.name in LONG_PAGES)) for page in EXAMPLES["PAGES"]],
+    ids=name,
+)
 def test_blocks_print_what_the_page_shows(page: Path) -> None:
     """Run the code blocks of a page one after the other, as a reader would."""
     results = EXAMPLES["run_page"](page)

@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 COMMANDS = {
-    "choose": ["choose", "synthetic", "--topics", "6,12", "--restarts", "2"],
+    "choose": ["choose", "synthetic", "--topics", "2,3", "--restarts", "2"],
     "effects": ["effects", "MODEL", "--on", "year", "--kind", "venue", "--refits", "10"],
     "trends": ["trends", "MODEL", "--refits", "10", "--min-docs", "5"],
 }

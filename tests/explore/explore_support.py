@@ -174,7 +174,8 @@ class Watched:
 
     def open(self, place: str = "#/") -> Any:
         """Open a place in the explorer and wait until it is drawn."""
-        self.page.goto("about:blank")
+        if self.page.url != "about:blank":  # another place of the same page would not load it again
+            self.page.goto("about:blank")
         self.page.goto(self.address + place)
         self.page.wait_for_selector("html[data-ready=yes]", timeout=20_000)
         return self.page

@@ -61,7 +61,7 @@ def saved(page: Any, card: Any, kind: str) -> Path:
     return Path(download.value.path())
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", CHARTS)
 def test_saved_charts_look_like_the_screen(
     browser: Any, address: str, tmp_path: Path, name: str, theme: str

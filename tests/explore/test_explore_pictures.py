@@ -188,6 +188,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> TopicData:
     return with_pictures(tt.topic_data(model, corpus, "Many"), model, str(linked))
 
 
+@pytest.mark.slow
 def test_every_photo_is_in_the_file(browser: Any, many: TopicData, tmp_path: Path) -> None:
     size = write_report(many, tmp_path / "many.html")
     heated = sum(bool(one.heat) for one in many.pictures)
@@ -210,6 +211,7 @@ def test_every_photo_is_in_the_file(browser: Any, many: TopicData, tmp_path: Pat
     watched.close()
 
 
+@pytest.mark.slow
 def test_photos_become_smaller_before_any_is_left_out(browser: Any, many: TopicData, tmp_path: Path) -> None:
     whole = write_report(many, tmp_path / "whole.html")
     sizes = {}
@@ -234,6 +236,7 @@ def test_photos_become_smaller_before_any_is_left_out(browser: Any, many: TopicD
     watched.close()
 
 
+@pytest.mark.slow
 def test_without_the_folder_visual_words_are_not_shown(browser: Any, many: TopicData, tmp_path: Path) -> None:
     write_report(replace(many, pictures=()), tmp_path / "bare.html")
     watched = Watched(browser, (tmp_path / "bare.html").as_uri())

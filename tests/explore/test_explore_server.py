@@ -363,7 +363,7 @@ def test_no_input_is_an_internal_error(data: TopicData, recommending: Recommendi
 
     schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(data, recommending))
     bounded = settings(
-        max_examples=8,
+        max_examples=4,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         derandomize=True,

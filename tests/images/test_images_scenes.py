@@ -61,6 +61,7 @@ def test_written_scenes_are_read_as_a_corpus(tmp_path: Path) -> None:
     assert [set(corpus.tags_of(d)) for d in range(3)] == [set(scene.tags) for scene in scenes]
 
 
+@pytest.mark.slow
 def test_heat_maps_find_the_regions_of_new_scenes() -> None:
     """The issue's goals: mean overlap 0.5, pointing 0.85; on scenes the model has not seen."""
     overlaps, points = [], []

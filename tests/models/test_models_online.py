@@ -109,7 +109,7 @@ def test_nothing_is_lost(estimator: Any, planted: SyntheticCorpus) -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_one_pass_finds_planted_topics_and_predicts_as_well(estimator: Any, seed: int) -> None:
     truth = tt.make_tagged_corpus(n_docs=1500, seed=seed)
     train, test = truth.corpus.select(np.arange(1200)), truth.corpus.select(np.arange(1200, 1500))

@@ -21,6 +21,7 @@ from tagtopics.bp.propagation import Belief
 from tagtopics.datasets.synthetic import SyntheticCorpus
 
 Floats = npt.NDArray[np.float64]
+every_seed = pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in (1, 2))])
 
 
 def matched(truth: Floats, found: Any) -> tuple[Floats, npt.NDArray[np.int64]]:
@@ -41,7 +42,7 @@ def fitted(kind: type, seed: int) -> tuple[SyntheticCorpus, Any]:
     return truth, kind(12, random_state=seed).fit_topics(truth.corpus)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@every_seed
 @pytest.mark.parametrize("kind", [tt.LDA, tt.MarkovTTM])
 def test_planted_topics_are_found(kind: type, seed: int) -> None:
     truth, model = fitted(kind, seed)
@@ -62,7 +63,7 @@ def test_lighter_words_find_planted_topics_nearly() -> None:
     assert cosines.min() > 0.9
 
 
-@pytest.mark.parametrize("seed", range(3))
+@every_seed
 def test_planted_credits_are_found(seed: int) -> None:
     truth = tt.make_tagged_corpus(n_tags=12, n_groups=0, own_topic=0.95, seed=seed)
     table = tt.TTM(12, random_state=seed).fit_topics(truth.corpus).explain(truth.corpus)
@@ -76,7 +77,7 @@ def test_planted_credits_are_found(seed: int) -> None:
     assert np.mean(right) > 0.9
 
 
-@pytest.mark.parametrize("seed", range(3))
+@every_seed
 def test_a_group_of_tags_means_more_than_its_parts(seed: int) -> None:
     """The joint topic is what the three tags share, not what any of them, or all mixed, stand for."""
     truth, model = fitted(tt.MarkovTTM, seed)
