@@ -61,9 +61,7 @@ def command(
         "n_topics": int(estimator.components_.shape[0]),
         "seed": model.seed,
         "test_tags": test_tags,
-        "metrics": result["metrics"],
-        "seconds": result["seconds"],
-        **{name: result[name] for name in ("mistakes",) if name in result},
+        **result,
     }
     show(output.json, payload, lambda console: _draw(console, payload))
 
@@ -74,10 +72,6 @@ def _draw(console: Console, payload: dict[str, Any]) -> None:
     rows = [(name.replace("_", " "), _number(value)) for name, value in payload["metrics"].items()]
     rows += [(f"seconds to {name}", f"{value:.2f}") for name, value in payload["seconds"].items()]
     console.print(make_table(title, ["measure", ">value"], rows=rows))
-    for what, worst in payload.get("mistakes", {}).items():
-        shown = [(row["name"], str(row["documents"])) for row in worst]
-        if shown:
-            console.print(make_table(f"most often {what}", ["tag", ">documents"], rows=shown))
 
 
 def _number(value: float) -> str:
