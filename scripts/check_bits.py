@@ -73,7 +73,7 @@ def results(corpus: Corpus, n_jobs: int | None, quick: bool) -> Iterator[tuple[s
     if quick:
         return
     half = corpus.n_docs // 2
-    model = tt.TTM(doc_topic_prior="auto", **common)
+    model = tt.TTM(**common)
     model.partial_fit(corpus.select(range(half))).partial_fit(corpus.select(range(half, corpus.n_docs)))
     yield "TTM learned", (model.components_, model.doc_topic_prior_)
     yield from _of_baselines(corpus, common)

@@ -13,7 +13,7 @@ def main() -> None:
     settings: dict[str, Any] = {"max_iter": 2, "random_state": 0, "n_jobs": 1}
     for model in (
         tt.TTM(4, memory="stored", **settings),
-        tt.TTM(4, doc_topic_prior="auto", preset="fast", memory="lean", **settings),
+        tt.TTM(4, preset="fast", memory="lean", **settings),
         *(tt.MarkovTTM(4, order=order, memory="stored", **settings) for order in (2, 3, 4, 5)),
         tt.LDA(4, preset=tt.Preset(init="random"), **settings),
         tt.ATM(4, **settings),

@@ -211,7 +211,7 @@ def no_fit(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("the fit was started")
 
     for module in ("models.topics", "models.online", "bp.loop", "bp.learn_priors"):
-        name = f"tagtopics.{module}.{'run' if module != 'bp.learn_priors' else 'learn_alpha'}"
+        name = f"tagtopics.{module}.{'run' if module != 'bp.learn_priors' else 'choose_priors'}"
         monkeypatch.setattr(name, fail, raising=False)
 
 

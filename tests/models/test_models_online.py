@@ -354,14 +354,6 @@ def test_another_number_of_topics_is_refused() -> None:
         model.partial_fit(two_subjects(5))
 
 
-def test_a_learned_prior_stays(planted: SyntheticCorpus) -> None:
-    model = tt.LDA(4, doc_topic_prior="auto", max_iter=5, random_state=0)
-    model.partial_fit(planted.corpus, batch_size=500)
-    alpha = model.doc_topic_prior_.copy()
-    assert alpha[0] != np.float32(0.1)
-    np.testing.assert_array_equal(model.partial_fit(planted.corpus).doc_topic_prior_, alpha)
-
-
 def test_no_warning_of_new_names() -> None:
     model = tt.TTM(2, max_iter=3, random_state=0).fit(two_subjects(5))
     with warnings.catch_warnings():

@@ -24,14 +24,6 @@ def share_or_number(value: str) -> int | float:
         raise typer.BadParameter(f"{value[:40]!r} is neither a number (5) nor a share (0.5)") from None
 
 
-def number_or_word(value: str) -> float | str:
-    """Parse a number; other words, such as "auto", are left to the estimator to check."""
-    try:
-        return float(value)
-    except ValueError:
-        return value
-
-
 def option(
     text: str,
     *names: str,
@@ -165,10 +157,7 @@ class ModelOptions:
     tag_pseudo_count: float | None = _model("Tokens that known tags are worth (markov).", "5.0", "X")
     iterations: int | None = _model("Maximum number of sweeps: 100; paper: 200; large: 25.", "by preset")
     tolerance: float | None = _model("Stop when the mean change is below this.", "0.002", "X")
-    doc_topic_prior: Any = _model(
-        "Pseudo-count of each topic in a document: 0.1, less for many topics; 'auto' learns it.",
-        "by preset", "X", parser=number_or_word,
-    )  # fmt: skip
+    doc_topic_prior: float | None = _model("Pseudo-count of each topic in a document.", "by preset", "X")
     topic_word_prior: float | None = _model("Pseudo-count of each word in a topic.", "by preset", "X")
     memory: str | None = _model("stored (faster), lean (recomputes messages), or auto.", "auto", "ENGINE")
     seed: int = _model("Random seed; equal seeds give equal results.", value=0)

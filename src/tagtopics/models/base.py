@@ -54,7 +54,7 @@ class TopicModel(Queries):
     _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {}  # arrays and axes beyond those of all models
 
     n_topics: int
-    doc_topic_prior: float | str | None
+    doc_topic_prior: float | None
     topic_word_prior: float | None
     topic_word_prior_: float  # as used
     word_exponent_: float  # as used by belief propagation

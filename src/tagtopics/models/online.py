@@ -51,7 +51,7 @@ class OnlineModel(TopicModel):
     n_topics: int = 20
     _: KW_ONLY
     preset: str | Preset = "default"
-    doc_topic_prior: float | str | None = None
+    doc_topic_prior: float | None = None
     topic_word_prior: float | None = None
     max_iter: int | None = None
     tol: float = 2e-3
