@@ -96,21 +96,20 @@ def test_out_leaves_the_old_model_as_it_was(folder: Path) -> None:
 
 def test_the_same_update_gives_the_same_bits(folder: Path) -> None:
     for out in ("one.tt", "two.tt"):
-        options = ("--out", folder / out, "--batch", 4, "--forgetting", 100)
+        options = ("--out", folder / out, "--batch", 4)
         assert run("update", folder / "model.tt", folder / "new.jsonl", *options).code == 0
     one, two = ((folder / name / "arrays.safetensors").read_bytes() for name in ("one.tt", "two.tt"))
     assert one == two
 
 
-def test_forgetting_and_batches_reach_the_model(folder: Path) -> None:
+def test_batches_reach_the_model(folder: Path) -> None:
     sums = {}
-    for name, options in {"all": (), "less": ("--forgetting", 4), "cut": ("--batch", 3)}.items():
+    for name, options in {"all": (), "cut": ("--batch", 3)}.items():
         out = folder / f"{name}.tt"
         assert run("update", folder / "model.tt", folder / "new.jsonl", "--out", out, *options).code == 0
         sums[name] = tt.load(out).topic_sums_
     old, new = 18 * 17, 8 * 6
     assert sums["all"].sum() == pytest.approx(old + new, rel=1e-4)
-    assert sums["less"].sum() == pytest.approx(old / 4 + new, rel=1e-4)
     assert sums["cut"].sum() == pytest.approx(old + new, rel=1e-4)
     assert not np.array_equal(sums["cut"], sums["all"])
 
@@ -196,8 +195,6 @@ BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "empty input": (("model.tt", "empty.jsonl"), "empty"),
     "zero batch": (("model.tt", "new.jsonl", "--batch", 0), "--batch"),
     "batch is no number": (("model.tt", "new.jsonl", "--batch", "many"), "--batch"),
-    "negative half-life": (("model.tt", "new.jsonl", "--forgetting", -3), "--forgetting"),
-    "half-life is NaN": (("model.tt", "new.jsonl", "--forgetting", "nan"), "--forgetting"),
     "no such column": (("model.tt", "new.jsonl", "--text", "abstract"), "'abstract'"),
     "only stop words": (("model.tt", "stop.jsonl"), "no words"),
     "out is a file": (("model.tt", "new.jsonl", "--out", "new.jsonl"), "not a model written by tagtopics"),

@@ -9,7 +9,6 @@ from tagtopics.cli.estimators import model_bytes, name_of_model, progress_bar
 from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, option
 from tagtopics.cli.output import fact_table, note, show
 from tagtopics.cli.sources import load_with_documents, read_more
-from tagtopics.errors import InputError
 from tagtopics.files import check_space
 
 _SHOWN = 10  # new tags and words that are printed
@@ -18,10 +17,6 @@ OutOption = Annotated[
     str | None, option("Folder of the updated model.", "--out", "-o", default="MODEL", metavar="MODEL")
 ]
 BatchOption = Annotated[int | None, option("Documents per batch.", "--batch", default="4,000", min=1)]
-ForgettingOption = Annotated[
-    float | None,
-    option("Halve the weight of old documents after N new ones.", "--forgetting", default="never"),
-]
 
 
 def command(
@@ -31,14 +26,11 @@ def command(
     output: OutputOptions,
     out: OutOption = None,
     batch: BatchOption = None,
-    forgetting: ForgettingOption = None,
 ) -> None:
     """Update a model with new documents; their words and tags may be new."""
     from tagtopics.models.online import update_model
     from tagtopics.models.persistence import check_model_target, refuse_changes, save_model
 
-    if forgetting is not None and not 0 < forgetting < float("inf"):
-        raise InputError(f"--forgetting must be a number of documents above 0, not {forgetting:g}")
     check = refuse_changes(model if out is None else out)
     loaded, old = load_with_documents(model)
     target = check_model_target(model if out is None else out)
@@ -54,7 +46,6 @@ def command(
         loaded,
         old,
         corpus,
-        forgetting=forgetting,
         callbacks=progress_bar(output, "Updating"),
         **({} if batch is None else {"batch_size": batch}),
     )
