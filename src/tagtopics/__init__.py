@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tagtopics.baselines import RTM as RTM
     from tagtopics.baselines import LabeledLDA as LabeledLDA
     from tagtopics.bp.callbacks import Progress
-    from tagtopics.bp.checkpoint import Checkpoint, load_checkpoint
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl
     from tagtopics.corpus import write_matrix_folder as write_matrix_folder
     from tagtopics.curation.edits import curate as curate
@@ -73,7 +72,6 @@ _HOMES = {
     "errors": ("CorpusWarning", "InputError"),
     "explore": ("ReportOptions", "write_report"),
     "bp.callbacks": ("Progress",),
-    "bp.checkpoint": ("Checkpoint", "load_checkpoint"),
     "models": ("LDA", "MarkovTTM", "Preset", "TTM", "TopicFit", "TopicSettings", "fit_topics"),
     "curation.edits": ("curate", "undo"),
     "curation.guided": ("fit_curated",),
@@ -89,7 +87,6 @@ _HOMES = {
 __all__ = [
     "LDA",
     "TTM",
-    "Checkpoint",
     "Corpus",
     "CorpusWarning",
     "InputError",
@@ -103,7 +100,6 @@ __all__ = [
     "evaluate",
     "fit_topics",
     "load",
-    "load_checkpoint",
     "load_dataset",
     "read_corpus",
     "write_jsonl",

@@ -85,11 +85,6 @@ def test_reference_and_compiled_kernels_agree(lean: bool) -> None:
     np.testing.assert_allclose(word_sums(compiled), word_sums(reference), atol=2e-3)
 
 
-def test_algorithms_that_cannot_continue_say_so() -> None:
-    with pytest.raises(tt.InputError, match="cannot continue from a checkpoint"):
-        run(Halving(), max_iter=9, start=(0.5, []))
-
-
 def test_stages_are_announced_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
     Progress().on_stage("Training the recommender")
     assert capsys.readouterr() == ("", "")

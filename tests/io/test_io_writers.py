@@ -122,7 +122,6 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "write_matrix_folder": lambda path: tt.write_matrix_folder(corpus(), path),
     "write_report": lambda path: tt.write_report(tt.LDA(2, max_iter=1).fit(corpus()), path),
     "shard_corpus": lambda path: shard_corpus(corpus(), path, overwrite=True),
-    "Checkpoint": lambda path: tt.Checkpoint(path),
     "run folder": lambda path: fit_shards(tt.LDA(2, max_iter=1, random_state=0), shards(path), path),
 }
 

@@ -19,7 +19,6 @@ from sklearn.utils.estimator_checks import check_estimator
 import tagtopics as tt
 from tagtopics.bp import holdout as heldout
 from tagtopics.bp.callbacks import Callback
-from tagtopics.bp.checkpoint import Checkpoint
 from tagtopics.bp.loop import Step
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.datasets.synthetic import SyntheticCorpus
@@ -349,9 +348,3 @@ def test_check_estimator(name: str) -> None:
     model = ESTIMATORS[name]
     results = check_estimator(small(model, random_state=None), on_fail=None)
     assert [r["check_name"] for r in results if r["status"] == "failed"] == []
-
-
-@pytest.mark.parametrize("name", ["ATM", "RTM", "LabeledLDA"])
-def test_checkpoints_are_for_belief_propagation(name: str, tmp_path: Path) -> None:
-    with pytest.raises(tt.InputError, match="checkpoint"):
-        small(ESTIMATORS[name]).fit(COUNTS, TAGS, callbacks=[Checkpoint(tmp_path / "c", every=1)])

@@ -39,7 +39,7 @@ class Start:
     relaxation: float = np.inf  # largest over-relaxation of the fit
     earlier: CorpusSums | None = None  # of documents learned before; sweeps read them, the result has them
     word_counts: Float64 | None = None  # (W, K) pseudo-counts of known topics; sweeps read them
-    resumed: tuple[Belief, Sequence[Step]] | None = None  # an interrupted fit, from `load_checkpoint`
+    resumed: tuple[Belief, Sequence[Step]] | None = None  # an interrupted fit to shards
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,7 @@ class BeliefPropagation:
         return belief
 
     def check(self, belief: Belief) -> None:
-        """Raise `InputError` unless a restored belief fits the corpus, the priors and the memory mode."""
-        if not isinstance(belief, Belief):
-            raise InputError("start: not a state of belief propagation; pass what load_checkpoint returns")
+        """Raise `InputError` unless a restored belief fits the corpus and the priors."""
         K, totals = self.n_topics, self.executor.totals
         W, T = len(totals.word_docs), len(totals.tag_docs)
         for name, array, n in zip(CorpusSums._fields[:3], belief.sums[:3], (W, T, T), strict=True):
@@ -145,7 +143,8 @@ class BeliefPropagation:
             there, here = getattr(belief.priors, name), getattr(self.priors, name)
             if there != here:
                 raise InputError(f"start: was begun with another {name} ({there:g} there, {here:g} now)")
-        self.executor.check(belief.sums, belief.docs)
+        if not abs(belief.sums.words.sum() - totals.n_tokens) <= 1e-3 * max(totals.n_tokens, 1.0):
+            raise InputError("start: a checkpoint of another corpus; its sums do not match the documents")
 
     def _with_earlier(self, sums: CorpusSums) -> CorpusSums:
         """Return the sums of all documents, the earlier ones included."""

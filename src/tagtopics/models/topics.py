@@ -173,6 +173,8 @@ def fit_topics(
     priors = settings.priors(executor.totals)
     last = LAST_EXPONENT if settings.is_default else 1.0
     algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored, start, relations, last)
+    if start.resumed is not None:
+        algorithm.check(start.resumed[0])
     return run_algorithm(
         algorithm,
         topic_word_prior=priors.topic_word,
