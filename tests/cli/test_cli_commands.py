@@ -17,9 +17,8 @@ import tagtopics as tt
 from tagtopics import load, read_corpus
 from tagtopics.cli.app import COMMANDS
 from tagtopics.cli.estimators import MODELS, PARAMETERS
-from tagtopics.cli.options import ImageOptions, ModelOptions, TextOptions
+from tagtopics.cli.options import ModelOptions, TextOptions
 from tagtopics.evaluation.perplexity import evaluate_perplexity
-from tagtopics.models.online import BATCH_SIZE
 
 
 @pytest.fixture(scope="module")
@@ -303,7 +302,7 @@ def shown_defaults(group: type) -> dict[str, str]:
     found = {name: re.search(r"\[default: (.+)\]\[/dim\]$", text) for name, text in helps.items()}
     shown = {name: match[1] for name, match in found.items() if match}
     in_words = {"no limit", "Unicode words", "lowercase", "all cores", "by preset", "by model"}
-    in_words |= {"1; 2 from 100, 3 from 1,000 documents on", "as they are"}
+    in_words |= {"1; 2 from 100, 3 from 1,000 documents on"}
     in_words.add("strip-html")
     return {name: text for name, text in shown.items() if text not in in_words}
 
@@ -317,8 +316,6 @@ def test_help_shows_the_declared_defaults() -> None:
     recipe = tt.TextRecipe()
     for name, text in shown_defaults(TextOptions).items():
         assert text == str(recipe.ngram_range[1] if name == "ngrams" else getattr(recipe, name))
-    assert shown_defaults(ImageOptions)["on_error"] == tt.VisualVocabulary().on_error
-    assert f"[default: {BATCH_SIZE:,}]" in run("update", "--help").out
 
 
 def test_a_report_replaces_only_a_report(model: Path, tmp_path: Path) -> None:

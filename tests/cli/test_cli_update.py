@@ -96,22 +96,9 @@ def test_out_leaves_the_old_model_as_it_was(folder: Path) -> None:
 
 def test_the_same_update_gives_the_same_bits(folder: Path) -> None:
     for out in ("one.tt", "two.tt"):
-        options = ("--out", folder / out, "--batch", 4)
-        assert run("update", folder / "model.tt", folder / "new.jsonl", *options).code == 0
+        assert run("update", folder / "model.tt", folder / "new.jsonl", "--out", folder / out).code == 0
     one, two = ((folder / name / "arrays.safetensors").read_bytes() for name in ("one.tt", "two.tt"))
     assert one == two
-
-
-def test_batches_reach_the_model(folder: Path) -> None:
-    sums = {}
-    for name, options in {"all": (), "cut": ("--batch", 3)}.items():
-        out = folder / f"{name}.tt"
-        assert run("update", folder / "model.tt", folder / "new.jsonl", "--out", out, *options).code == 0
-        sums[name] = tt.load(out).topic_sums_
-    old, new = 18 * 17, 8 * 6
-    assert sums["all"].sum() == pytest.approx(old + new, rel=1e-4)
-    assert sums["cut"].sum() == pytest.approx(old + new, rel=1e-4)
-    assert not np.array_equal(sums["cut"], sums["all"])
 
 
 def test_lda_keeps_recommending(folder: Path) -> None:
@@ -193,8 +180,6 @@ BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "missing file": (("model.tt", "none.jsonl"), "no such file"),
     "broken input": (("model.tt", "broken.jsonl"), "line 2"),
     "empty input": (("model.tt", "empty.jsonl"), "empty"),
-    "zero batch": (("model.tt", "new.jsonl", "--batch", 0), "--batch"),
-    "batch is no number": (("model.tt", "new.jsonl", "--batch", "many"), "--batch"),
     "no such column": (("model.tt", "new.jsonl", "--text", "abstract"), "'abstract'"),
     "only stop words": (("model.tt", "stop.jsonl"), "no words"),
     "out is a file": (("model.tt", "new.jsonl", "--out", "new.jsonl"), "not a model written by tagtopics"),
@@ -240,7 +225,7 @@ def test_photographs(tmp_path: Path) -> None:
     write_scenes(tmp_path / "old", make_scenes(12))
     write_scenes(tmp_path / "new", make_scenes(4, seed=1))
     model = tmp_path / "m.tt"
-    assert run("fit", tmp_path / "old", "--topics", 4, "--codebook", 16, "--out", model).code == 0
+    assert run("fit", tmp_path / "old", "--topics", 4, "--out", model).code == 0
     tags = tmp_path / "tags.csv"
     names = sorted(path.name for path in (tmp_path / "new").glob("*.png"))
     tags.write_text("id,tags\n" + "".join(f"{name},holiday\n" for name in names))

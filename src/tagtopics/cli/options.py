@@ -94,7 +94,6 @@ def _field(
 
 _input = partial(_field, panel="Reading the input")
 _text = partial(_field, panel="Text processing")
-_image = partial(_field, panel="Images")
 _model = partial(_field, panel="Model")
 _long = partial(_field, panel="Fits to shards")
 
@@ -133,15 +132,6 @@ class TextOptions:
     lowercase: bool | None = _text("Convert text to lower case.", "lowercase", "", "--lowercase/--keep-case")
     token_pattern: str | None = _text("Regular expression that matches one word.", "Unicode words", "REGEX")
     strip_html: bool | None = _text("Remove HTML from texts.", "strip-html", "", "--strip-html/--keep-html")
-
-
-@dataclass(frozen=True)
-class ImageOptions:
-    """How images become visual words; None keeps the default of `VisualVocabulary`."""
-
-    on_error: str | None = _image("What to do with an unreadable image.", "skip", "skip|raise")
-    codebook: int | None = _image("Number of words for patterns, and the same number for colours.", "64")
-    working_pixels: int | None = _image("Scale images to this area in pixels.", "192 x 128")
 
 
 @dataclass(frozen=True)

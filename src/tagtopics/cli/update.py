@@ -16,7 +16,6 @@ _SHOWN = 10  # new tags and words that are printed
 OutOption = Annotated[
     str | None, option("Folder of the updated model.", "--out", "-o", default="MODEL", metavar="MODEL")
 ]
-BatchOption = Annotated[int | None, option("Documents per batch.", "--batch", default="4,000", min=1)]
 
 
 def command(
@@ -25,7 +24,6 @@ def command(
     columns: ColumnOptions,
     output: OutputOptions,
     out: OutOption = None,
-    batch: BatchOption = None,
 ) -> None:
     """Update a model with new documents; their words and tags may be new."""
     from tagtopics.models.online import update_model
@@ -42,13 +40,7 @@ def command(
     numbered = corpus.ids == tuple(map(str, range(corpus.n_docs)))
     if not numbered and (repeated := len(set(corpus.ids) & set(loaded.doc_ids_))):
         note(f"{repeated:,} document(s) have the id of a document that the model has already learned")
-    updated = update_model(
-        loaded,
-        old,
-        corpus,
-        callbacks=progress_bar(output, "Updating"),
-        **({} if batch is None else {"batch_size": batch}),
-    )
+    updated = update_model(loaded, old, corpus, callbacks=progress_bar(output, "Updating"))
     seconds = {"read": read - began, "update": time.perf_counter() - read}
     if updated.corpus is None and corpus.tags.nnz:
         note(

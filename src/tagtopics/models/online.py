@@ -242,7 +242,6 @@ def update_model(
     old: Corpus | None,
     corpus: Corpus,
     *,
-    batch_size: int = BATCH_SIZE,
     callbacks: Sequence[Callback[Any]] = (),
 ) -> Updated:
     """Update a model with more documents and return what changed; nothing is written.
@@ -252,7 +251,6 @@ def update_model(
         old: the documents it was fitted to, if they are known. With them the words of tags and the
             recommender are learned again, from all documents.
         corpus: the new documents.
-        batch_size: as in `partial_fit`.
         callbacks: called at every sweep.
     """
     if not isinstance(model, OnlineModel):
@@ -267,7 +265,7 @@ def update_model(
         known = align_words(model, corpus).copy()
     measured = bool((known.sum(1) > 1).any())
     before = model.perplexity(known) if measured else None
-    model.partial_fit(corpus, batch_size=batch_size, callbacks=callbacks)
+    model.partial_fit(corpus, callbacks=callbacks)
     known.resize((known.shape[0], len(model.vocabulary_)))
     joined = None if old is None else join_corpora(old, corpus)
     if joined is not None:
