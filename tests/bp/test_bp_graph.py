@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from invariants import invariant_error
 from tagtopics.bp.graph import (
     CorpusSums,
     DocState,
@@ -17,7 +18,6 @@ from tagtopics.bp.graph import (
     cut_blocks,
     grid_of,
     group_by,
-    invariant_error,
     normalised,
 )
 

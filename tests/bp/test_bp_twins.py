@@ -12,12 +12,13 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from invariants import invariant_error
 from tagtopics.bp import anchors, reference
 from tagtopics.bp import propagation as bp
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.executor import Kernels, MemoryExecutor, initial_topics
 from tagtopics.bp.fold_in import fold_in
-from tagtopics.bp.graph import Belief, CorpusSums, FactorGraph, Priors, build_graph, invariant_error
+from tagtopics.bp.graph import Belief, CorpusSums, FactorGraph, Priors, build_graph
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.bp.relations import Relations, nearest
 from tagtopics.jit.threads import thread_limit

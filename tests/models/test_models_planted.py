@@ -14,8 +14,9 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 import tagtopics as tt
+from invariants import invariant_error
 from tagtopics.bp.callbacks import Callback
-from tagtopics.bp.graph import Totals, build_graph, invariant_error
+from tagtopics.bp.graph import Totals, build_graph
 from tagtopics.bp.loop import Step
 from tagtopics.bp.propagation import Belief
 from tagtopics.datasets.synthetic import SyntheticCorpus
