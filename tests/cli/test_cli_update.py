@@ -77,9 +77,11 @@ def test_the_documents_stay_with_the_model(folder: Path) -> None:
 
 
 def test_known_words_are_predicted_better_afterwards(folder: Path) -> None:
-    rows = [{"text": "boat oven violin boat oven violin boat oven violin boat oven"} for _ in range(40)]
+    text = "boat oven violin boat oven violin boat oven violin boat oven"
+    rows = [{"text": text} for _ in range(40)]
+    before = tt.load(folder / "model.tt").perplexity([text] * 40)
     told = run("update", folder / "model.tt", write_rows(folder / "mixed.jsonl", rows), "--json").json()
-    assert told["perplexity"]["after"] < told["perplexity"]["before"]
+    assert tt.load(folder / "model.tt").perplexity([text] * 40) < before
     assert told["new_words"] == told["new_tags"] == []
 
 
@@ -90,7 +92,6 @@ def test_out_leaves_the_old_model_as_it_was(folder: Path) -> None:
     assert tree(folder / "model.tt") == before
     assert "8 new, 26 in total" in result.out
     assert "1: geology" in result.out
-    assert "no new document has two words that the model knew" in result.out
     assert str(folder / "grown.tt") in " ".join(result.out.split()).replace(" ", "")
 
 
