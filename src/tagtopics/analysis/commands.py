@@ -81,17 +81,8 @@ class TermOptions:
 
     on: Annotated[
         list[str] | None,
-        option("A number: year, date, or a kind of tags that are numbers; repeat for several.", "--on",
-               default="none", metavar="NAME"),
-    ] = None  # fmt: skip
-    kind: Annotated[
-        list[str] | None,
-        option("A kind of tags, such as venue; repeat for several.", default="none", metavar="KIND"),
-    ] = None
-    formula: Annotated[
-        str | None,
-        option("Instead: numbers, kinds of tags, splines and interactions, such as \"~ rating * s(day)\".",
-               "--formula", default="none", metavar="TEXT"),
+        option("A number (year, date) or kind of tags (venue), or a formula of them, such as "
+               "\"rating * s(day)\"; repeat for several.", "--on", default="none", metavar="NAME"),
     ] = None  # fmt: skip
     values: Annotated[
         str | None,
@@ -103,13 +94,7 @@ class TermOptions:
         option("A number or kind of tags; documents that share it are sampled together.", "--cluster",
                default="none", metavar="NAME"),
     ] = None  # fmt: skip
-    given: Annotated[
-        list[str] | None,
-        option("A kind of tags to hold constant, such as authors.", default="none", metavar="KIND"),
-    ] = None
-    min_docs: Annotated[
-        int, option("Minimum number of documents of a tag of --kind.", "--min-docs", min=2)
-    ] = 10
+    min_docs: Annotated[int, option("Minimum number of documents of a tag.", "--min-docs", min=2)] = 10
 
 
 def choose_command(
@@ -209,8 +194,6 @@ def effects_command(
     """Estimate effects of numbers and tags on topics, with intervals from refits on bootstrap samples."""
     from tagtopics.analysis.effects.effects import effects
 
-    if (terms.formula is None) == (not terms.on and not terms.kind):
-        raise InputError("effects: name numbers with --on or kinds of tags with --kind, or give a --formula")
     values = None if terms.values is None else _read_values(terms.values)
     loaded, documents = _model_and_documents(model, input, output)
     with progress(output, "Refitting") as on_progress:
@@ -218,11 +201,8 @@ def effects_command(
             loaded,
             documents,
             on=terms.on or (),
-            kinds=terms.kind or (),
-            formula=terms.formula,
             values=values,
             cluster=terms.cluster,
-            given=terms.given or (),
             min_docs=terms.min_docs,
             n_words=top,
             on_progress=on_progress,
@@ -266,8 +246,7 @@ def _draw_effects(console: Console, found: Effects, limit: int) -> None:
         draw_table(console, f"{title}: {unit}", [*["tag"] * several, ">topic", "name", *at], rows)
         if len(curves) > len(rows):
             console.print(f"  ... and {len(curves) - len(rows):,} more: --limit 0", style="dim")
-    given = f", given {', '.join(found.given)}" if found.given else ""
-    caption = f"{found.n_docs:,} documents{given}; {_intervals(found)}; * excludes zero"
+    caption = f"{found.n_docs:,} documents; {_intervals(found)}; * excludes zero"
     _draw_topics(console, list(shown.values()), caption)
 
 
