@@ -12,6 +12,7 @@ import pytest
 from safetensors.numpy import save_file
 
 import tagtopics as tt
+from benchmarks.synthetic import SyntheticCorpus
 from tagtopics.bp.callbacks import Step
 from tagtopics.bp.checkpoint import (
     FORMAT,
@@ -27,7 +28,6 @@ from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import Priors, build_graph
 from tagtopics.bp.loop import run
 from tagtopics.bp.propagation import BeliefPropagation, Start
-from tagtopics.datasets.synthetic import SyntheticCorpus
 
 pytestmark = pytest.mark.compiled  # fits to a thousand documents
 

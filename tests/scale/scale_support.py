@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics import make_tagged_corpus
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.corpus.core import Corpus
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.writer import ShardWriter

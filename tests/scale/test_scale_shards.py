@@ -14,9 +14,9 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp.graph import build_graph
 from tagtopics.corpus import Corpus, TextRecipe
-from tagtopics.datasets.synthetic import make_tagged_corpus
 from tagtopics.errors import InputError
 from tagtopics.files import BLANK, sealed
 from tagtopics.scale import ShardFolder, ShardWriter, shard_corpus

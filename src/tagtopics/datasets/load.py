@@ -1,4 +1,4 @@
-"""Loading a corpus by name: the user's, embedded, generated, or downloaded."""
+"""Loading a corpus by name: the user's, embedded, or downloaded."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ from tagtopics.corpus.formats.matrix_folder import DAMAGE, npz_array, open_npz
 from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, is_cached, read_registry
 from tagtopics.errors import InputError
 
-BUILT_IN = {
-    "docstrings": "Docstrings of the installed numpy, scipy and scikit-learn, tagged by package and kind.",
-    "synthetic": "Planted topics, tags and groups of tags; `make_tagged_corpus` also gives the truth.",
-}
-"""Data sets that need no file: name and description."""
+_DOCSTRINGS = "Docstrings of the installed numpy, scipy and scikit-learn, tagged by package and kind."
 
 
 @dataclass(frozen=True)
@@ -34,14 +30,14 @@ class DatasetRow:
     n_docs: int | None
     n_tags: int | None
     n_words: int | None
-    origin: str  # TAGTOPICS_DATA, cache, download, embedded or generated
+    origin: str  # TAGTOPICS_DATA, cache, download or embedded
 
 
 def load_dataset(name_or_path: str | Path) -> Corpus:
     """Load a corpus by its name or path.
 
-    A path that exists is read. A name is looked up in `TAGTOPICS_DATA`, then among the embedded ones
-    ("docstrings", "synthetic"), then in the registry: from the cache, else by download.
+    A path that exists is read. A name is looked up in `TAGTOPICS_DATA`; "docstrings" is embedded; other names
+    are looked up in the registry: from the cache, else by download.
 
     Args:
         name_or_path: see `list_datasets` for the names.
@@ -51,7 +47,7 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
     """
     name = str(name_or_path)
     path = Path(os.path.expanduser(name))
-    known = name in BUILT_IN or name in read_registry()
+    known = name == "docstrings" or name in read_registry()
     if (path / "words.npz").is_file() or (path.exists() and not known):
         return read_corpus(path)
     if (folder := _user_folders().get(name)) is not None:
@@ -60,10 +56,6 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
         from tagtopics.datasets import docstrings
 
         return docstrings.load_docstrings()
-    if name == "synthetic":
-        from tagtopics.datasets.synthetic import make_tagged_corpus
-
-        return make_tagged_corpus().corpus
     entry = read_registry().get(name)
     if entry is None:
         names = ", ".join(row.name for row in list_datasets())
@@ -73,8 +65,7 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
 
 def list_datasets() -> list[DatasetRow]:
     """Return the data sets that `load_dataset` knows by name, and where each comes from."""
-    origins = {"docstrings": "embedded", "synthetic": "generated"}
-    rows = {name: DatasetRow(name, BUILT_IN[name], None, None, None, origins[name]) for name in BUILT_IN}
+    rows = {"docstrings": DatasetRow("docstrings", _DOCSTRINGS, None, None, None, "embedded")}
     for name, entry in read_registry().items():
         sizes = (entry.expected["n_docs"], entry.expected["n_tags"], entry.expected["n_words"])
         rows[name] = DatasetRow(name, entry.description, *sizes, "cache" if is_cached(entry) else "download")
