@@ -22,7 +22,7 @@ def small_corpus(n_docs: int = 300) -> Corpus:
 
 def as_shards(corpus: Corpus, path: Path, shard_edges: int) -> ShardFolder:
     with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=shard_edges) as writer:
-        writer.add(corpus.counts, corpus.tags, corpus.ids)
+        writer.add(corpus)
     return ShardFolder.open(path)
 
 
