@@ -166,9 +166,14 @@ def _anthology_section(record: Any) -> str:
         f"{100 * row['low']:+.2f} to {100 * row['high']:+.2f} |"
         for row in record["rows"][:12]
     ]
+    given = (
+        f", given {record['authors']:,} authors, which `effects` could then hold,"
+        if "authors" in record
+        else ""
+    )
     return "\n".join([
         "## `effects`: anthology, 200 refits\n",
-        f"{record['docs']:,} papers; effects of the year and of the venue on 30 topics. "
+        f"{record['docs']:,} papers; effects of the year and of the venue{given} on 30 topics. "
         f"{_cost(record)} "
         f"{record['clear']} of {record['all']} intervals exclude zero. The largest effects of the year, per year:\n",
         "| topic | words | effect, % of tokens | 90 % interval |", "|---|---|---|---|", *lines, "",
