@@ -173,13 +173,7 @@ def _draw_comparison(console: Console, found: Comparison, first: str, second: st
     draw_table(console, f"{len(rows)} topics in both models", columns, rows, caption)
     for name, lone in ((first, found.only_first), (second, found.only_second)):
         if lone:
-            draw_table(
-                console,
-                f"only in {name}",
-                [">topic", ">share", ">nearest", ">similarity", "words"],
-                [(row.topic, per_cent(row.share), row.nearest, f"{row.similarity:.2f}", " ".join(row.words))
-                 for row in lone],
-            )  # fmt: skip
+            console.print(plain(f"only in {name}: topics {', '.join(map(str, lone))}"))
 
 
 def effects_command(

@@ -14,7 +14,6 @@ import scipy.sparse as sp
 
 from tagtopics.corpus import read_corpus
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.formats.matrix_folder import DAMAGE, npz_array, open_npz
 from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, is_cached, read_registry
 from tagtopics.errors import InputError
 
@@ -23,13 +22,10 @@ _DOCSTRINGS = "Docstrings of the installed numpy, scipy and scikit-learn, tagged
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """One line of `list_datasets`; sizes are None if unknown before the corpus is built."""
+    """One line of `list_datasets`."""
 
     name: str  # for `load_dataset`
     description: str  # one line; empty for the user's folders
-    n_docs: int | None
-    n_tags: int | None
-    n_words: int | None
     origin: str  # TAGTOPICS_DATA, cache, download or embedded
 
 
@@ -65,14 +61,11 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
 
 def list_datasets() -> list[DatasetRow]:
     """Return the data sets that `load_dataset` knows by name, and where each comes from."""
-    rows = {"docstrings": DatasetRow("docstrings", _DOCSTRINGS, None, None, None, "embedded")}
+    rows = {"docstrings": DatasetRow("docstrings", _DOCSTRINGS, "embedded")}
     for name, entry in read_registry().items():
-        sizes = (entry.expected["n_docs"], entry.expected["n_tags"], entry.expected["n_words"])
-        rows[name] = DatasetRow(name, entry.description, *sizes, "cache" if is_cached(entry) else "download")
-    for name, folder in _user_folders().items():
-        description = rows[name].description if name in rows else ""
-        (n_docs, n_words), (_, n_tags) = _shape(folder / "words.npz"), _shape(folder / "tags.npz")
-        rows[name] = DatasetRow(name, description, n_docs, n_tags, n_words, "TAGTOPICS_DATA")
+        rows[name] = DatasetRow(name, entry.description, "cache" if is_cached(entry) else "download")
+    for name in _user_folders():
+        rows[name] = DatasetRow(name, rows[name].description if name in rows else "", "TAGTOPICS_DATA")
     return sorted(rows.values(), key=lambda row: row.name)
 
 
@@ -81,16 +74,6 @@ def _user_folders() -> dict[str, Path]:
     named = os.path.expanduser(os.environ.get("TAGTOPICS_DATA", ""))
     found = sorted(Path(named).glob("*/words.npz")) if named else []
     return {path.parent.name: path.parent for path in found if path.is_file()}
-
-
-def _shape(path: Path) -> tuple[int | None, int | None]:
-    """Return the shape of a stored CSR matrix without reading its entries; None if the file is not one."""
-    try:
-        with open_npz(path) as archive:
-            rows, columns = npz_array(archive, "shape")
-    except DAMAGE:  # an `InputError` is a `ValueError`
-        return None, None
-    return int(rows), int(columns)
 
 
 # ------------------------------------------------- registered files, whose checksums are known to be right
