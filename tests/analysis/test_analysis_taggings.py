@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.analysis.audit.audit import _doubtful_tags
 from tagtopics.analysis.audit.duplicates import weighted_words
 from tagtopics.analysis.audit.margins import _both_sorts, _curved_margins, margins_of, observed_odds
@@ -38,7 +39,7 @@ from tagtopics.recommend.ridge import NEIGHBOURS
 @pytest.fixture(scope="module")
 def planted() -> tuple[tt.Corpus, Any, set[tuple[int, int]], set[tuple[int, int]]]:
     """A corpus, its model, and the taggings that were added and removed."""
-    corpus = tt.make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=12, seed=1).corpus
+    corpus = make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=12, seed=1).corpus
     generator = np.random.default_rng(2)
     tags = corpus.tags.toarray()
     there, absent = np.argwhere(tags > 0), np.argwhere(tags == 0)
@@ -233,7 +234,7 @@ def rare_headings() -> tt.Corpus:
 
     They are as real headings: nothing else in the second document suggests them.
     """
-    corpus = tt.make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=12, seed=1).corpus
+    corpus = make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=12, seed=1).corpus
     names = [f"{a}{a}{b}{b} of {b}{a}{b}{a}" for a in "aeiou" for b in "bcdfghklmnpr"]
     rows = np.random.default_rng(3).permutation(300)[: 2 * len(names)].reshape(-1, 2)
     texts = [" ".join(np.repeat(corpus.vocabulary, row)) for row in corpus.counts.toarray()]

@@ -165,7 +165,7 @@ def test_shards_have_the_topics_of_memory(
     shards = as_shards(corpus, tmp_path / "s", 1500)
     settings = kind().set_params(n_topics=4, random_state=0).topic_settings()
     assert settings.starts_from_pilot(corpus.n_docs) == (kind is TTM)
-    blocks = np.array([*(shard.first_doc for shard in shards.manifest.shards), corpus.n_docs])
+    blocks = np.cumsum([0, *(shard.n_docs for shard in shards.manifest.shards)])
     graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
     expected = fit_topics(corpus, settings, executor=MemoryExecutor(graph, lean=True))
 
