@@ -270,7 +270,6 @@ class ShardFolder:
             np.array([0, entry.n_docs]),
             self.totals,
             entry.first_edge,
-            entry.first_slot,
         )
 
     def corpus(self, numbers: Iterable[int] | None = None) -> Corpus:
