@@ -140,7 +140,6 @@ def test_a_shard_is_a_part_of_the_graph(corpus: Corpus, folder: Path) -> None:
         part = shards.graph(number)
         edges = slice(part.first_edge, part.first_edge + part.n_edges)
         assert part.first_edge == whole.doc_edges[first]
-        assert part.first_slot == whole.doc_slots[first]
         np.testing.assert_array_equal(part.edge_word, whole.edge_word[edges])
         np.testing.assert_array_equal(part.edge_count, whole.edge_count[edges])
         np.testing.assert_array_equal(part.doc_edges + part.first_edge, whole.doc_edges[first : last + 1])

@@ -23,9 +23,9 @@ _FADING, _LATE_FADING = 0.95, 0.97
 AFTER_PILOT = 1.0  # largest over-relaxation of a fit that starts from the topics of a pilot
 # Over-relaxation above 1 oscillates. It starts after `_PLAIN` sweeps, if the change exceeds `_SLOW`.
 _PLAIN, _SLOW = 15, 0.02
-# Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only the
-# first four sweeps and every fifth one do (decision 223).
-_EVERY, _MANY = 5, 5_000
+# Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only
+# every tenth one does, from the first one on (decision 223).
+_EVERY, _MANY = 10, 5_000
 _LAST_SWEEPS, LAST_EXPONENT = 3, 0.875  # the end of a default fit, and its exponent of words (decision 206)
 # Numbers of `Priors` that stay the same in all sweeps of a fit.
 _LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent", "own_tokens")
@@ -96,7 +96,7 @@ class BeliefPropagation:
         """Return whether a sweep, counted from 1, credits words to tags; see `_EVERY`."""
         acts = self.priors.pairwise_weight > 0 or self.priors.higher_order_weight > 0
         few = int(self.executor.totals.tag_docs.sum()) < _MANY
-        return acts or few or number < _EVERY or number % _EVERY == 0
+        return acts or few or number % _EVERY == 1
 
     def _fading(self) -> tuple[float, int]:
         """Return the factor of relaxation in each sweep, and after which sweep it begins."""

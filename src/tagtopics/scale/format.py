@@ -242,7 +242,6 @@ class ShardFolder:
             np.array([0, counts.shape[0]]),
             self.totals,
             sum(shard.n_edges for shard in before),
-            sum(shard.n_slots for shard in before),
         )
 
     def corpus(self, numbers: Iterable[int] | None = None) -> Corpus:
