@@ -208,7 +208,7 @@ def test_cut_reports_count_all_documents(
     places = packed(map_index(terrain_of(data), order[:n]))
     path = tmp_path / "cut.html"
     settings = {"live": False, "bodies": 0, "chunk": 40, "bench": False}
-    path.write_bytes(report_page(data.title, settings, {"index": index, "map-data": places}))
+    path.write_bytes(report_page(data.title, settings, {"index": index, "map-data": places}, {}))
     watched = Watched(browser, path.as_uri())
     watched.open()
     page = watched.go("#/tags/place%3Asea+also%3Akitchen")

@@ -27,7 +27,7 @@ from tagtopics.explore.report import html_report
 from tagtopics.explore.report.bodies import Bodies
 from tagtopics.explore.report.html_report import ReportOptions, render_report, write_report
 from tagtopics.explore.report.page import packed, report_page, safe_json, script
-from tagtopics.explore.report.prepare import index_of, known_words
+from tagtopics.explore.report.prepare import index_of, kinds_of_tags, known_words
 from tagtopics.explore.report.timeline import time_of
 from tagtopics.models.persistence import load_with_corpus
 
@@ -169,10 +169,24 @@ def test_report_keeps_to_its_size(data: TopicData, tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
+def test_tags_that_are_called_alike_without_their_kinds_are_known(data: TopicData) -> None:
+    names = ("package:numpy", "plain", "subpackage::numpy", "package:scipy", "http://numpy.org", "x:id:1")
+    labels = (None, None, None, None, None, "plain")
+    tags = replace(data.tags, names=names, labels=labels)
+    part = mock.Mock(tags=tags)
+    kinds = kinds_of_tags(part)
+    assert kinds["names"] == ["package", "", "subpackage", "x"]
+    assert [ord(letter) - ord("#") for letter in kinds["of"][6:]] == [0, 1, 2, 0, 1, 3]
+    assert kinds["homonyms"] == [0, 1, 2, 5]
+    many = tuple(f"kind{i}:same" for i in range(9))
+    part.tags = replace(data.tags, names=many, labels=None)
+    assert kinds_of_tags(part) == {"names": [""], "of": "#" * 18, "homonyms": []}
+
+
 def test_a_little_room_lists_some_documents(data: TopicData) -> None:
     """What topics, words and tags leave is shared by the list and the texts, however little it is."""
     none, whole = (
-        len(report_page(data.title, {}, {"index": packed(index_of(data, np.arange(n)))})) for n in (0, 72)
+        len(report_page(data.title, {}, {"index": packed(index_of(data, np.arange(n)))}, {})) for n in (0, 72)
     )
     listed = [
         render_report(data, (none + 3500 + share * (whole - none)) / 1e6)[1].n_listed

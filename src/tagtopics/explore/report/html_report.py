@@ -122,7 +122,7 @@ def render_report(
         audit["audit"], settings["audit"] = audit_block(findings)
     n_labels = data.n_topics + min(MOST_TAGS, len(data.tags.names))
     for_map = base64_size(int(1.03 * _POINT * len(data.documents.ids)) + _LABEL * n_labels + 500)
-    space = int(max_mb * 1e6) - len(report_page(data.title, settings, audit)) - for_map - 500
+    space = int(max_mb * 1e6) - len(report_page(data.title, settings, {}, audit)) - for_map - 500
 
     with ThreadPoolExecutor(1) as thread:
         terrain = thread.submit(terrain_of, data)  # the longest step: a quarter of the time of a report
@@ -144,8 +144,8 @@ def render_report(
     settings |= {"bodies": n_bodies, "bench": bool(bench), "photos": size.n_photos, "heated": size.n_heated}
     missing = "photos" if data.visual else "counts" if data.recipe is None else None
     settings["benchless"] = None if bench else missing if possible is None else "size"  # for *How to read*
-    blocks = {"index": index, "map-data": places} | ({"bench": bench} if bench else {})
-    html = report_page(data.title, settings, blocks | audit | bodies)
+    later = audit | ({"bench": bench} if bench else {}) | bodies
+    html = report_page(data.title, settings, {"index": index, "map-data": places}, later)
     return html, replace(size, n_bytes=len(html))
 
 

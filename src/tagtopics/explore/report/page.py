@@ -40,26 +40,31 @@ def style() -> str:
     return "".join(_asset("static", f"{name}.css") for name in ("explorer", "pages", "audit"))
 
 
-def report_page(title: str, settings: dict[str, Any], blocks: Mapping[str, bytes]) -> bytes:
+def report_page(
+    title: str, settings: dict[str, Any], blocks: Mapping[str, bytes], later: Mapping[str, bytes]
+) -> bytes:
     """Return a self-contained page; its policy allows its own script, by hash, and no requests.
 
     Args:
         title: of the collection.
         settings: what the script has to know before it reads the blocks.
-        blocks: data by id; they become base64, which needs no escaping.
+        blocks: data by id that the first view needs; they become base64, which needs no escaping.
+        later: data behind the script, which draws the first view while the browser still reads them.
     """
     policy = (
         f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    content = {name: base64.b64encode(block).decode() for name, block in blocks.items()}
-    parts = {"style": style(), "script": script(), "blocks": content, "policy": policy, "live": False}
+    blocks, later = (
+        {name: base64.b64encode(data).decode() for name, data in some.items()} for some in (blocks, later)
+    )
+    parts = {"style": style(), "script": script(), "blocks": blocks, "later": later, "policy": policy}
     return _render(title, settings, parts).encode("utf-8", "replace")
 
 
 def live_page(title: str, settings: dict[str, Any]) -> str:
     """Return the page of the server, which loads style sheet, script and data from the same origin."""
-    return _render(title, settings, {"style": "", "script": "", "blocks": {}, "policy": "", "live": True})
+    return _render(title, settings, {"style": "", "script": "", "live": True})
 
 
 def _render(title: str, settings: dict[str, Any], parts: dict[str, Any]) -> str:

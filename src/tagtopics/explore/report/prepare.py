@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.recipe import recipe_to_json
-from tagtopics.corpus.tags import MOST_KINDS, kind_of, tags_together
+from tagtopics.corpus.tags import MOST_KINDS, bare_name, kind_of, tags_together
 from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
@@ -138,6 +138,26 @@ def chances(data: TopicData) -> dict[str, float]:
     return {"": mean_overlap(roots)} | (each if len(each) <= MOST_KINDS else {})
 
 
+def kinds_of_tags(data: TopicData) -> dict[str, Any]:
+    """Return the kinds of tags, which of them each tag has, and the tags that are homonyms without it."""
+    names, labels = data.tags.names, data.tags.labels or [None] * len(data.tags.names)
+    own = [kind_of(name) for name in names]
+    kinds = list(dict.fromkeys(own))
+    if len(kinds) > MOST_KINDS:
+        own, kinds = [""] * len(own), [""]
+    place = {kind: i for i, kind in enumerate(kinds)}
+    short = [
+        label or (bare_name(name).lstrip(":") if kind else name)
+        for name, label, kind in zip(names, labels, own, strict=True)
+    ]
+    counts = Counter(short)
+    return {
+        "names": kinds,
+        "of": numerals([place[kind] for kind in own]),
+        "homonyms": [t for t, name in enumerate(short) if counts[name] > 1],
+    }
+
+
 def word_topics(data: TopicData, words: Int64) -> Float64:
     """Return (n, K): p(topic | word), the topics that the occurrences of words have."""
     posterior = data.word_topic[words] * data.topic_share
@@ -198,6 +218,7 @@ def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
         "names": list(tags.names),
         "tokens": short_floats(tags.tokens),
         "chance": chances(data),
+        "kinds": kinds_of_tags(data),
         "labels": None if tags.labels is None else list(tags.labels),
         "documents": tags.n_docs.tolist(),
         "profiles": root_planes(tags.profiles, LEAST_SHARE),
