@@ -88,10 +88,7 @@ def test_delimiter_and_encoding_are_those_that_the_user_names(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("encoding", "tag", "problem"),
-    [
-        ("utf-16", "new", "UTF-16 or UTF-32; save it as UTF-8"),
-        ("cp1252", "漢字", "cannot be written in cp1252"),
-    ],
+    [("utf-16", "new", "UTF-16; save it as UTF-8"), ("cp1252", "漢字", "cannot be written in cp1252")],
 )
 def test_encodings_that_cannot_hold_the_result(tmp_path: Path, encoding: str, tag: str, problem: str) -> None:
     (tmp_path / "c.csv").write_bytes("id,tags,note\n1,old,été\n".encode(encoding))

@@ -421,6 +421,9 @@ KINDS: dict[str, Kind] = {
         _csv("a.csv", "cp1252", delimiter=";"), FLAT, PLAIN, notice="cp1252"
     ),
     "CSV, Latin-1": Kind(_csv("a.csv", "latin-1", quoting=csv.QUOTE_ALL), FLAT, PLAIN, notice="not UTF-8"),
+    "Unicode text of Excel, UTF-16, tabs": Kind(
+        _csv("a.csv", "utf-16", delimiter="\t"), FLAT, PLAIN, notice="UTF-16"
+    ),
     "CSV, vertical bars": Kind(_csv("a.csv", "utf-8", delimiter="|"), FLAT, PLAIN, notice="vertical bars"),
     "CSV, backslashes before quotes": Kind(_escaped, {}, {"x", "y"}, **BARE, notice="backslash"),
     "TSV": Kind(_csv("a.tsv", "utf-8", delimiter="\t"), FLAT, PLAIN, suffix=".tsv"),

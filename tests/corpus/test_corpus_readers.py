@@ -209,7 +209,7 @@ def test_missing_tags_are_no_news_where_no_document_has_any() -> None:
             "{}\ncaf\xe9\n".encode("latin-1"),
             r"a.jsonl, line 2: byte 4 \(0xe9\) is not UTF-8; save",
         ),
-        ("a.jsonl", "{}\n".encode("utf-16"), "a.jsonl: the file is UTF-16 or UTF-32; save it as UTF-8"),
+        ("a.jsonl", "{}\n".encode("utf-16"), "a.jsonl: the file is UTF-16; save it as UTF-8"),
         ("a.csv", b"text\n\x00\x01\n", "a.csv, line 2: contains a zero byte; this is a binary file"),
         ("a.jsonl.gz", gzip.compress(b'{"text": "abc"}' * 9, mtime=0)[:-9], "a.jsonl.gz: damaged gzip file"),
         ("a.parquet", b"PAR1 no", "a.parquet: cannot be read as Parquet"),

@@ -72,7 +72,7 @@ def read_corpus(source: Any, **options: Unpack[ReadKeywords]) -> Corpus:
         format: the format of the file, such as csv, xlsx or bibtex; None to tell it from its name and, for
             JSON, from its content.
         delimiter: what divides the values of a line of CSV; None to find out.
-        encoding: of text files, such as cp1252; None for UTF-8 or Windows-1252, whichever fits.
+        encoding: of text files, such as cp1252; None for UTF-8, UTF-16 or Windows-1252, whichever fits.
         query: the SQL query whose rows are the documents of an SQLite database; None for the only table.
         columns: the columns of an earlier table (`corpus.columns`, `model.columns_`) and what divided its
             tags; used for what is not named here.

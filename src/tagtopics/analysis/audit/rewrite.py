@@ -29,6 +29,7 @@ from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import (
     Dialect,
     find_dialect,
+    is_wide,
     long_fields,
     open_bytes,
     text_lines,
@@ -189,6 +190,8 @@ def _write_text(
         dialect = find_dialect(source, "," if kind == "csv" else "\t", file)
         lines = _csv_lines(source, dialect, cells)
     encoding = codecs.lookup(dialect.encoding).name.removesuffix("-sig")  # the mark is copied
+    if is_wide(encoding):
+        raise InputError(f"{source}: changes cannot be written in {encoding.upper()}; save it as UTF-8")
     with open_bytes(source) as content:
         mark = codecs.BOM_UTF8 if content.read(3) == codecs.BOM_UTF8 else b""
     with fresh.open("wb") as raw, ExitStack() as stack:

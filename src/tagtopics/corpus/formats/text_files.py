@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import io
 import json
 import re
 import zlib
@@ -51,19 +52,35 @@ def text_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]
     encoding = _codec(encoding)
     number = 0
     with open_bytes(path) as file:
-        while raw := file.readline(LINE_LIMIT + 1):
-            number += 1
-            if len(raw) > LINE_LIMIT:
-                what = f"longer than {LINE_LIMIT:,} bytes; is this a text file?"
-                raise InputError(f"{path}, line {number}: {what}")
-            yield number, _decode(raw, path, number, encoding)
+        for number, line in enumerate(_lines(file, path, encoding), start=1):
+            yield number, line
     if number == 0:
         raise InputError(f"{path}: the file is empty")
 
 
+def _lines(file: IO[bytes], path: Path, encoding: str) -> Iterator[str]:
+    number = 0
+    if is_wide(encoding):
+        with io.TextIOWrapper(file, encoding=encoding, newline="\n") as text:
+            try:
+                while line := text.readline(LINE_LIMIT):
+                    number += 1
+                    yield line.removeprefix("\ufeff") if number == 1 else line
+            except UnicodeError as error:
+                reason = str(getattr(error, "reason", error))
+                raise InputError(f"{path}, line {number + 1}: not {encoding} ({reason})") from None
+        return
+    while raw := file.readline(LINE_LIMIT + 1):
+        number += 1
+        if len(raw) > LINE_LIMIT:
+            raise InputError(f"{path}, line {number}: longer than {LINE_LIMIT:,} bytes; is this a text file?")
+        yield _decode(raw, path, number, encoding)
+
+
 def _decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
     if number == 1:
-        _check_mark(raw, path)
+        if raw.startswith(_WIDE):
+            raise InputError(f"{path}: the file is UTF-16; save it as UTF-8")
         raw = raw.removeprefix(b"\xef\xbb\xbf")
     if b"\x00" in raw:
         raise InputError(f"{path}, line {number}: contains a zero byte; this is a binary file, not text")
@@ -76,15 +93,15 @@ def _decode(raw: bytes, path: Path, number: int, encoding: str) -> str:
         raise InputError(f"{path}, line {number}: {where}not {name}; save the file as UTF-8") from None
 
 
-def _check_mark(data: bytes, path: Path) -> None:
-    if data.startswith(_WIDE):
-        raise InputError(f"{path}: the file is UTF-16 or UTF-32; save it as UTF-8")
+def is_wide(encoding: str) -> bool:
+    """Tell whether an encoding has characters of two or four bytes: lines cannot be cut by bytes."""
+    return encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32"))
 
 
 def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]:
     """Return the encoding of a text file, and a notice if the user has not named it and it was guessed.
 
-    The whole file is read. It is UTF-8 if it is valid UTF-8; else
+    The whole file is read. It is UTF-8 if it is valid UTF-8; UTF-16 if it begins with its mark; else
     Windows-1252, or Latin-1 if it has bytes that Windows-1252 does not use. If most letters are outside
     ASCII, the text is not Western, and the user must name the encoding.
     """
@@ -93,7 +110,9 @@ def find_encoding(path: Path, named: str | None = None) -> tuple[str, list[str]]
     decoder = codecs.getincrementaldecoder("utf-8")()
     with open_bytes(path) as file:
         first = chunk = file.read(_CHUNK)
-        _check_mark(first, path)
+        if first.startswith(_WIDE):
+            wide = "utf-32" if first.startswith(codecs.BOM_UTF32_LE) else "utf-16"
+            return wide, [f"{path.name} is {wide.upper()}"]
         try:
             while chunk:
                 decoder.decode(chunk)
@@ -110,7 +129,7 @@ def _codec(named: str) -> str:
         "a".encode(named)  # what is no encoding of text, such as zlib, fails
         return codecs.lookup(named).name
     except (LookupError, ValueError):
-        known = "utf-8, cp1252, latin-1 ..."
+        known = "utf-8, cp1252, latin-1, utf-16 ..."
         raise InputError(f"encoding: unknown {named[:40]!r}; use {known}") from None
 
 
