@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements-lock.txt"
-WITHOUT_WHEELS = ["odfpy"]
+WITHOUT_WHEELS = ["jieba", "odfpy"]
 """Packages that are built from source, before all others are installed from wheels."""
 
 DIFFERENT = "tests/test_docs.py::test_blocks_print_what_the_page_shows[docs/guides/images.md]"

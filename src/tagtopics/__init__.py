@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tagtopics.bp.callbacks import Progress
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl
     from tagtopics.corpus import write_matrix_folder as write_matrix_folder
+    from tagtopics.corpus.tokenizers import register_tokenizer as register_tokenizer
     from tagtopics.curation.edits import curate as curate
     from tagtopics.curation.edits import undo as undo
     from tagtopics.curation.guided import fit_curated as fit_curated
@@ -67,6 +68,7 @@ _HOMES = {
     "images.vocabulary": ("VisualVocabulary",),
     "subjects.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
     "readers.encode": ("encode",),
+    "corpus.tokenizers": ("register_tokenizer",),
     "datasets": ("list_datasets", "load_dataset"),
     "errors": ("CorpusWarning", "InputError"),
     "explore": ("ReportOptions", "write_report"),

@@ -303,7 +303,7 @@ def shown_defaults(group: type) -> dict[str, str]:
     found = {name: re.search(r"\[default: (.+)\]\[/dim\]$", text) for name, text in helps.items()}
     shown = {name: match[1] for name, match in found.items() if match}
     in_words = {"no limit", "Unicode words", "lowercase", "all cores", "by preset", "by model"}
-    in_words |= {"1; 2 from 100, 3 from 1,000 documents on"}
+    in_words |= {"1; 2 from 100, 3 from 1,000 documents on", "no tokenizer"}
     in_words.add("strip-html")
     return {name: text for name, text in shown.items() if text not in in_words}
 

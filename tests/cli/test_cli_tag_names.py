@@ -167,6 +167,23 @@ def test_some_tags_only_and_broader_ones(place: Path, tmp_path: Path) -> None:
         assert (wrong.code, says in wrong.err) == (2, True)
 
 
+def test_the_subjects_most_often_wrong_or_missed_are_named(place: Path, tmp_path: Path) -> None:
+    swapped = [
+        row | {"subjects": ["m"]} if row["split"] == "test" and row["subjects"] == ["c"] else row
+        for row in rows()
+    ]
+    write_rows(tmp_path / "d.jsonl", swapped)
+    options = ("--topics", 3, "--iterations", 5, "--task", "recommendation")
+    command = ("evaluate", tmp_path / "d.jsonl", *COLUMNS, *options)
+    mistakes = run(*command, "--json").json()["mistakes"]
+    assert mistakes["wrong"] == [{"tag": "c", "name": "c", "documents": 3}]
+    assert mistakes["missed"] == [{"tag": "m", "name": "m", "documents": 3}]
+    printed = run(*command).out
+    assert printed.index("most often wrong") < printed.index("most often missed")
+    named = run(*command, "--tag-names", place / "n.tsv", "--json").json()["mistakes"]
+    assert named["missed"][0]["name"] == "music"
+
+
 def test_a_threshold_may_leave_nothing(place: Path) -> None:
     answer = run(
         "recommend", place / "m.tt", "-", "--threshold", 1, "--json", stdin=b'{"text": "bread"}\n'

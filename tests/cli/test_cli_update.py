@@ -97,9 +97,21 @@ def test_out_leaves_the_old_model_as_it_was(folder: Path) -> None:
 
 def test_the_same_update_gives_the_same_bits(folder: Path) -> None:
     for out in ("one.tt", "two.tt"):
-        assert run("update", folder / "model.tt", folder / "new.jsonl", "--out", folder / out).code == 0
+        options = ("--out", folder / out, "--forgetting", 100)
+        assert run("update", folder / "model.tt", folder / "new.jsonl", *options).code == 0
     one, two = ((folder / name / "arrays.safetensors").read_bytes() for name in ("one.tt", "two.tt"))
     assert one == two
+
+
+def test_forgetting_reaches_the_model(folder: Path) -> None:
+    sums = {}
+    for name, options in {"all": (), "less": ("--forgetting", 4)}.items():
+        out = folder / f"{name}.tt"
+        assert run("update", folder / "model.tt", folder / "new.jsonl", "--out", out, *options).code == 0
+        sums[name] = tt.load(out).topic_sums_
+    old, new = 18 * 17, 8 * 6
+    assert sums["all"].sum() == pytest.approx(old + new, rel=1e-4)
+    assert sums["less"].sum() == pytest.approx(old / 4 + new, rel=1e-4)
 
 
 def test_lda_keeps_recommending(folder: Path) -> None:
@@ -181,6 +193,8 @@ BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "missing file": (("model.tt", "none.jsonl"), "no such file"),
     "broken input": (("model.tt", "broken.jsonl"), "line 2"),
     "empty input": (("model.tt", "empty.jsonl"), "empty"),
+    "negative half-life": (("model.tt", "new.jsonl", "--forgetting", -3), "forgetting must be a number"),
+    "half-life is NaN": (("model.tt", "new.jsonl", "--forgetting", "nan"), "forgetting must be a number"),
     "no such column": (("model.tt", "new.jsonl", "--text", "abstract"), "'abstract'"),
     "only stop words": (("model.tt", "stop.jsonl"), "no words"),
     "out is a file": (("model.tt", "new.jsonl", "--out", "new.jsonl"), "not a model written by tagtopics"),

@@ -1,13 +1,18 @@
-"""Stop words and guesses of languages."""
+"""Stop words, guesses of languages, named tokenizers."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from tagtopics.corpus import TextRecipe, read_corpus
+import tagtopics as tt
+from tagtopics.corpus import TextRecipe, read_corpus, recipe_from_json, recipe_to_json
 from tagtopics.corpus.recipe import LANGUAGES, guess_language, spaceless_language, words_of_language
+from tagtopics.corpus.spans import SpanFinder
 from tagtopics.errors import CorpusWarning, InputError, MissingExtraError
 
 SENTENCES = {
@@ -57,9 +62,45 @@ def test_texts_that_say_little_are_not_guessed() -> None:
 @pytest.mark.parametrize(("text", "language"), [(CHINESE, "chinese"), (JAPANESE, "japanese"), (THAI, "thai")])
 def test_sentences_do_not_become_words_in_silence(text: str, language: str) -> None:
     assert spaceless_language([text, "some English"]) == language
-    with pytest.warns(CorpusWarning, match=f"look {language.title()}, which has no spaces"):
+    with pytest.warns(CorpusWarning, match=f"use tokenizer='{language}' \\(--tokenizer {language}\\)"):
         read_corpus([text])
     assert spaceless_language(["only English", "and " + text[:3]]) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "words"),
+    [
+        ("chinese", CHINESE, {"北京", "清华大学", "人工智能"}),
+        ("japanese", JAPANESE, {"東京", "研究", "大学"}),
+        ("thai", THAI, {"ภาษาไทย", "ภาษาอังกฤษ"}),
+    ],
+)
+def test_named_tokenizers(language: str, text: str, words: set[str], tmp_path: Path) -> None:
+    recipe = TextRecipe(tokenizer=language, stop_words=language)
+    corpus = read_corpus([text, text], recipe=recipe, tags=["a", "b"])
+    assert words <= set(corpus.vocabulary)
+    assert corpus.recipe == recipe_from_json(recipe_to_json(corpus.recipe)) if corpus.recipe else False
+    model = tt.LDA(2, max_iter=2, random_state=0).fit_topics(corpus)
+    model.save(tmp_path / "m.tt")
+    loaded = tt.load(tmp_path / "m.tt")
+    assert np.array_equal(loaded.transform([text]), model.transform(corpus)[:1])
+    found, spans = SpanFinder(corpus.vocabulary, recipe).find(text)
+    assert words <= {found[a:b] for a, b, _ in spans}
+
+
+def test_own_tokenizers_are_stored_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    monkeypatch.setattr("tagtopics.corpus.tokenizers._registered", names)
+    tt.register_tokenizer("halves", lambda text: [text[: len(text) // 2], text[len(text) // 2 :]])
+    corpus = read_corpus(["abcdef"], recipe=TextRecipe(tokenizer="halves"))
+    assert corpus.vocabulary == ("abc", "def")
+    tt.LDA(1, max_iter=1, random_state=0).fit_topics(corpus).save(tmp_path / "m.tt")
+    names.clear()
+    loaded = tt.load(tmp_path / "m.tt")
+    with pytest.raises(InputError, match=r"no tokenizer 'halves'; .* name your own with register_tokenizer"):
+        loaded.transform("abcdef")
+    with pytest.raises(InputError, match="'chinese' is taken"):
+        tt.register_tokenizer("chinese", str.split)
 
 
 def test_unknown_languages_are_refused() -> None:

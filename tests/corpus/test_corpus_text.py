@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tagtopics.corpus.recipe import TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.corpus.text import Learned, TermCounter, analyzer, clean_name, learn
+from tagtopics.corpus.tokenizers import register_tokenizer
 from tagtopics.errors import InputError
 
 PLAIN = TextRecipe(stop_words=None)
@@ -104,6 +105,18 @@ def test_apply_counts_what_it_leaves_out() -> None:
     assert n_unknown == 1
     with pytest.raises(InputError, match="vocabulary: a word occurs twice"):
         TermCounter(["cat", "cat"], TextRecipe())
+
+
+def test_custom_tokenizer() -> None:
+    register_tokenizer("hyphens", lambda text: [*text.split("-"), " \n"])
+    recipe = TextRecipe(tokenizer="hyphens", lowercase=False, stop_words=None, min_length=1)
+    counts, vocabulary, *_ = learn(["The-a", "the"], recipe)
+    assert vocabulary == ("The", "a", "the")
+    assert counts.sum() == 3
+    assert TermCounter(vocabulary, recipe).count(["The-x"])[1] == 1
+    register_tokenizer("wrong", lambda text: [1])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="tokenizer: must return strings, returned a int"):
+        learn(["x"], TextRecipe(tokenizer="wrong"))
 
 
 @pytest.mark.parametrize(

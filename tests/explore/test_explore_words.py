@@ -15,7 +15,7 @@ from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer
 from tagtopics.datasets.docstrings import docstring_recipe
 from tagtopics.explore import write_report
-from tagtopics.explore.record.workbench import word_settings, workbench
+from tagtopics.explore.record.workbench import page_obstacle, word_settings, workbench
 
 pytest_plugins = ("explore_fixtures",)
 
@@ -78,6 +78,18 @@ def test_the_page_finds_the_words_of_a_recipe(opened: Any, name: str) -> None:
         if recipe.ngram_range == (1, 1):
             read, spans = SpanFinder(vocabulary, recipe).find(text)
             assert found["spans"] == [f"{start}:{read[start:stop]}" for start, stop, _ in spans]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "why"),
+    [
+        (None, "counts"),
+        (tt.TextRecipe(tokenizer="chinese"), "tokenizer"),
+        (tt.TextRecipe(token_pattern=r"\w+"), None),
+    ],
+)
+def test_a_page_that_cannot_find_words_says_why(recipe: tt.TextRecipe | None, why: str | None) -> None:
+    assert page_obstacle(recipe) == why
 
 
 def test_a_model_with_a_pattern_of_its_own_has_a_workbench(browser: Any, tmp_path: Path) -> None:

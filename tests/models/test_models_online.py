@@ -1,4 +1,4 @@
-"""Incremental learning: mini-batches, new words and tags, and the same bits."""
+"""Incremental learning: mini-batches, new words and tags, forgetting, and the same bits."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ def test_saved_and_loaded_it_goes_on_the_same(
     model = estimator(6, max_iter=10, random_state=0).fit(first)
     model.save(tmp_path / "model.tt")
     loaded: Any = tt.load(tmp_path / "model.tt")
-    assert_same(loaded.partial_fit(second), model.partial_fit(second))
+    assert_same(loaded.partial_fit(second, forgetting=800), model.partial_fit(second, forgetting=800))
 
 
 @BOTH
 def test_nothing_is_lost(estimator: Any, planted: SyntheticCorpus) -> None:
-    """Every token is in some topic, and every document is there by its name."""
+    """Without forgetting every token is in some topic, and every document is there by its name."""
     corpus = planted.corpus
     model = estimator(6, max_iter=10, random_state=0).partial_fit(corpus, batch_size=250)
     assert model.topic_sums_.sum() == pytest.approx(corpus.counts.sum(), rel=1e-6)
@@ -285,7 +285,10 @@ def test_a_batch_of_unknown_words(estimator: Any) -> None:
     assert tokens.max() == pytest.approx(50 * 20, rel=0.05)
 
 
-def test_an_old_topic_keeps_its_tokens() -> None:
+# ---------------------------------------------------------------------------------- forgetting
+
+
+def test_without_forgetting_an_old_topic_keeps_its_tokens() -> None:
     model = tt.TTM(2, random_state=0).fit(two_subjects())
     food = topic_of(model, FOOD)
     for seed in range(1, 5):
@@ -293,6 +296,30 @@ def test_an_old_topic_keeps_its_tokens() -> None:
     assert model.topic_sums_[food] == pytest.approx(2000, rel=0.02)
     means = model.tag_means()[model.tag_names_.index("any")]
     assert means[food] == pytest.approx(100 / 600, abs=0.02)
+
+
+def test_with_a_half_life_it_loses_half_every_so_many_documents() -> None:
+    model = tt.TTM(2, random_state=0).fit(two_subjects())
+    food = topic_of(model, FOOD)
+    for n, seed in enumerate(range(1, 5), start=1):
+        model.partial_fit(about(SEA, ["sailor", "any"], 100, seed=seed), forgetting=100)
+        assert model.topic_sums_[food] == pytest.approx(2000 * 0.5**n, rel=0.05)
+    assert model.topic_sums_[food] / model.topic_sums_.sum() < 0.04
+    assert model.tag_means()[model.tag_names_.index("any"), food] < 0.04
+    assert model.tag_means().sum(1) == pytest.approx(1)
+    assert model.tag_docs_[model.tag_names_.index("any")] == 600  # how many there were is not forgotten
+    assert model.tag_profile("cook").topics[food] > 0.95  # what is said of food alone is still about food
+
+
+def test_a_forgotten_topic_is_free_for_a_new_subject() -> None:
+    """Two topics, three subjects: the new one takes the place of the one that no longer occurs."""
+    model = tt.LDA(2, random_state=0).fit(two_subjects())
+    food = topic_of(model, FOOD)
+    for seed in range(1, 13):
+        model.partial_fit(about(SEA, [], 100, seed=seed), forgetting=50)
+    model.partial_fit(written([MUSIC, SEA] * 100, [[]] * 200, seed=20), forgetting=50)
+    assert topic_of(model, MUSIC) == food
+    assert {word for word, _ in model.top_words(10)[food]} == set(MUSIC)
 
 
 # ---------------------------------------------------------------------------------- who may, and mistakes
@@ -310,6 +337,8 @@ def test_only_belief_propagation_goes_on() -> None:
     [
         ({"batch_size": 0}, "batch_size must be a whole number, 1 or more, not 0"),
         ({"batch_size": 2.5}, "batch_size must be"),
+        ({"forgetting": 0}, "forgetting must be a number of documents above 0, not 0"),
+        ({"forgetting": float("nan")}, "forgetting must be"),
         ({"y": [["a"]]}, "a corpus has its own tags"),
     ],
 )

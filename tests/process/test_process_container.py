@@ -42,6 +42,7 @@ LINES = """
     update m.tt a.jsonl --out new.tt
     shard a.jsonl --out shards
     fit shards --topics 3 --out s.tt
+    fit chinese.jsonl --topics 2 --tokenizer chinese --out c.tt
     datasets
     demo --out demo.tt
 """
@@ -70,7 +71,10 @@ def fill(base: Path) -> Place:
         for name, words in SUBJECTS.items()
         for i in range(8)
     ]
+    texts = {"a": "我来到北京清华大学 学习 音乐 小提琴", "b": "面包 烤箱 黄油 面粉"}
+    chinese = [{"text": text, "tags": [tag]} for tag, text in texts.items()]
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "chinese.jsonl").write_text("".join(json.dumps(row) + "\n" for row in chinese * 4))
     cache = base / "cache"
     cache.mkdir()
     cache.chmod(0o1777)

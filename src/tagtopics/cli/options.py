@@ -128,6 +128,7 @@ class TextOptions:
     max_words: int | None = _text("Keep only the N most frequent words.", "no limit")
     stop_words: str | None = _text("Words to ignore: language, none, or file of words.", "english", "LIST")
     min_length: int | None = _text("Shortest word, in characters.", "2")
+    tokenizer: str | None = _text("Segment text with: chinese, japanese or thai.", "no tokenizer", "NAME")
     ngrams: int | None = _text("Also count sequences of up to N words.", "1")
     lowercase: bool | None = _text("Convert text to lower case.", "lowercase", "", "--lowercase/--keep-case")
     token_pattern: str | None = _text("Regular expression that matches one word.", "Unicode words", "REGEX")

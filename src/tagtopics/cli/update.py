@@ -16,6 +16,10 @@ _SHOWN = 10  # new tags and words that are printed
 OutOption = Annotated[
     str | None, option("Folder of the updated model.", "--out", "-o", default="MODEL", metavar="MODEL")
 ]
+ForgettingOption = Annotated[
+    float | None,
+    option("Halve the weight of old documents after N new ones.", "--forgetting", default="never"),
+]
 
 
 def command(
@@ -24,6 +28,7 @@ def command(
     columns: ColumnOptions,
     output: OutputOptions,
     out: OutOption = None,
+    forgetting: ForgettingOption = None,
 ) -> None:
     """Update a model with new documents; their words and tags may be new."""
     from tagtopics.models.online import update_model
@@ -41,7 +46,9 @@ def command(
     if not numbered and (repeated := len(set(corpus.ids) & set(loaded.doc_ids_))):
         note(f"{repeated:,} document(s) have the id of a document that the model has already learned")
     n_words, tags = len(loaded.vocabulary_), {*loaded.tag_names_, *(() if old is None else old.tag_names)}
-    documents = update_model(loaded, old, corpus, callbacks=progress_bar(output, "Updating"))
+    documents = update_model(
+        loaded, old, corpus, forgetting=forgetting, callbacks=progress_bar(output, "Updating")
+    )
     seconds = {"read": read - began, "update": time.perf_counter() - read}
     if documents is None and corpus.tags.nnz:
         note(

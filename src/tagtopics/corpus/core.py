@@ -17,6 +17,7 @@ from tagtopics.corpus.recipe import Columns, TextRecipe
 from tagtopics.errors import InputError
 
 INT32_MAX = int(np.iinfo(np.int32).max)
+Tokenizer = Callable[[str], Iterable[str]]
 Where = Callable[[int], str]  # names a row of a source in errors
 PER_DOCUMENT = ("labels", "texts", "split", "titles", "dates", "urls")  # optional fields of a corpus
 

@@ -43,7 +43,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     if pattern.count("?") > _MOST_OPTIONAL or not all(map(_is_linear, words)):
         raise ValueError(
             r"may take too long on some texts; use a run of characters such as [a-z]+, \S+, \b\w\w+\b or "
-            r"\w+(?:[-']\w+)*"
+            r"\w+(?:[-']\w+)*, or a tokenizer of your own (register_tokenizer)"
         )
     return compiled
 

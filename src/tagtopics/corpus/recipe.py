@@ -76,6 +76,8 @@ class TextRecipe:
         max_df: most documents, likewise.
         max_words: keep only this many of the most frequent words.
         strip_html: remove HTML elements and entities from texts before words are found.
+        tokenizer: name of a tokenizer that splits text instead of the pattern: "chinese", "japanese",
+            "thai" (extras of the same names), or one of `register_tokenizer`.
     """
 
     lowercase: bool = True
@@ -87,6 +89,7 @@ class TextRecipe:
     max_df: Frequency = 1.0
     max_words: Count | None = None
     strip_html: bool = True
+    tokenizer: str | None = None
 
     def __post_init__(self) -> None:
         _validate(vars(self))
@@ -228,11 +231,12 @@ def language_code(texts: Sequence[str]) -> str:
 
 def language_notices(texts: Sequence[str], recipe: TextRecipe) -> list[str]:
     """Return a line if a recipe does not fit the language of texts."""
-    if recipe.token_pattern is None:
+    if recipe.token_pattern is None and recipe.tokenizer is None:
         language = spaceless_language(texts)
         if language is not None:
             look = f"the texts look {language.title()}, which has no spaces between words"
-            return [Unusual(f"{look}: sentences become words; put spaces between words before reading")]
+            use = f"use tokenizer={language!r} (--tokenizer {language})"
+            return [Unusual(f"{look}: sentences become words; {use}")]
     if not isinstance(recipe.stop_words, str):
         return []
     language = guess_language(texts, recipe.stop_words)

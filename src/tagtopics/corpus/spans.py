@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.corpus.text import fold_case, token_keeper, word_pattern
+from tagtopics.corpus.text import fold_case, token_finder, token_keeper, word_pattern
 
 
 class Span(NamedTuple):
@@ -24,7 +24,8 @@ class SpanFinder:
     def __init__(self, vocabulary: Sequence[str], recipe: TextRecipe) -> None:
         self._column = {word: w for w, word in enumerate(vocabulary)}
         self._recipe = recipe
-        self._pattern, self._keep = word_pattern(recipe), token_keeper(recipe)
+        self._pattern = word_pattern(recipe)
+        self._tokens, self._keep = token_finder(recipe), token_keeper(recipe)
 
     def find(self, text: str) -> tuple[str, list[Span]]:
         """Return the text, normalised as the positions need it, and its disjoint spans, left to right.
@@ -36,7 +37,7 @@ class SpanFinder:
         folded = fold_case(text) if self._recipe.lowercase else text
         if len(folded) != len(text):
             text = folded
-        found = ((*match.span(), match.group()) for match in self._pattern.finditer(folded))
+        found = ((start, stop, folded[start:stop]) for start, stop in self._places(folded))
         tokens = [token for token in found if self._keep(token[2])]
         # (2) The longest term of the vocabulary at each place.
         spans, i, longest = list[Span](), 0, self._recipe.ngram_range[1]
@@ -48,3 +49,15 @@ class SpanFinder:
                 spans.append(Span(tokens[i][0], tokens[i + n - 1][1], self._column[" ".join(run[:n])]))
             i += max(n, 1)
         return text, spans
+
+    def _places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the places of the tokens; those of a tokenizer are looked for one after the other."""
+        if self._recipe.tokenizer is None:
+            yield from (match.span() for match in self._pattern.finditer(text))
+            return
+        at = 0
+        for token in self._tokens(text):
+            start = text.find(token, at)
+            if start >= 0:
+                at = start + len(token)
+                yield start, at

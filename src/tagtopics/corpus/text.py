@@ -4,7 +4,7 @@ The default tokenizer is Unicode-safe. Text is normalised to NFC; case is folded
 unlike `casefold`, keeps the German sharp s) after the Turkish dotted capital I, whose lower case would
 otherwise be two characters. A word is a run of letters, digits, underscores and combining marks, with the
 zero-width joiners that Persian and Indic scripts use within words; it has at least one letter.
-Texts in scripts without spaces (Chinese, Japanese, Thai) must have spaces between words.
+Scripts without spaces (Chinese, Japanese, Thai) need a tokenizer; see `tagtopics.corpus.tokenizers`.
 """
 
 from __future__ import annotations
@@ -136,7 +136,8 @@ class TermCounter:
 
 def _is_large(texts: Sequence[str], recipe: TextRecipe) -> bool:
     """Tell whether compiled code can count texts, and is worth it."""
-    return recipe.token_pattern is None and sum(map(len, texts)) >= _COMPILED_FROM
+    plain = recipe.token_pattern is None and recipe.tokenizer is None
+    return plain and sum(map(len, texts)) >= _COMPILED_FROM
 
 
 def _csr_of(documents: Iterable[list[int]], columns: Collection[str]) -> CSR:
@@ -248,7 +249,7 @@ def combining_marks() -> Int64:
 
 def analyzer(recipe: TextRecipe) -> Callable[[str], list[str]]:
     """Return the function from one text to its terms."""
-    find, keep = word_pattern(recipe).findall, token_keeper(recipe)
+    find, keep = token_finder(recipe), token_keeper(recipe)
     smallest, largest = recipe.ngram_range
 
     def analyze(text: str) -> list[str]:
@@ -267,7 +268,7 @@ def analyzer(recipe: TextRecipe) -> Callable[[str], list[str]]:
 
 def token_keeper(recipe: TextRecipe) -> Callable[[str], bool]:
     """Return the function that tells whether a token is counted."""
-    any_kind = recipe.token_pattern is not None
+    any_kind = recipe.token_pattern is not None and recipe.tokenizer is None
     stop, shortest = stop_words(recipe), recipe.min_length
 
     def keep(token: str) -> bool:
@@ -275,6 +276,24 @@ def token_keeper(recipe: TextRecipe) -> Callable[[str], bool]:
         return has_letter and len(token) >= shortest and token not in stop
 
     return keep
+
+
+def token_finder(recipe: TextRecipe) -> Callable[[str], Iterable[str]]:
+    """Return the function from a normalised text to its tokens, before any is left out."""
+    if recipe.tokenizer is None:
+        return word_pattern(recipe).findall
+    from tagtopics.corpus.tokenizers import find_tokenizer
+
+    tokenizer = find_tokenizer(recipe.tokenizer)
+
+    def read(text: str) -> list[str]:
+        tokens = list(tokenizer(text))
+        for token in tokens:
+            if not isinstance(token, str):
+                raise InputError(f"tokenizer: must return strings, returned a {type(token).__name__}")
+        return [word for word in map(clean_name, tokens) if word]
+
+    return read
 
 
 def stop_words(recipe: TextRecipe) -> frozenset[str]:

@@ -72,6 +72,10 @@ def _draw(console: Console, payload: dict[str, Any]) -> None:
     rows = [(name.replace("_", " "), _number(value)) for name, value in payload["metrics"].items()]
     rows += [(f"seconds to {name}", f"{value:.2f}") for name, value in payload["seconds"].items()]
     console.print(make_table(title, ["measure", ">value"], rows=rows))
+    for what, worst in payload.get("mistakes", {}).items():
+        shown = [(row["name"], str(row["documents"])) for row in worst]
+        if shown:
+            console.print(make_table(f"most often {what}", ["tag", ">documents"], rows=shown))
 
 
 def _number(value: float) -> str:

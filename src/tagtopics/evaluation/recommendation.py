@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import texts_of
 
 _LIST, _RANKS = 5, 20
+_SHOWN = 10  # tags that are most often wrong, or missed
 
 
 class Answer(NamedTuple):
@@ -46,14 +47,25 @@ def evaluate_recommendation(
         `precision_at_5`, `f1_at_5`, `ndcg_at_5`, `ndcg_at_20` per document; `micro_f1` and `macro_f1`;
         `calibration_error`, the mean distance of the probabilities of the lists from the shares that are
         right; with a thesaurus `n_unseen` tags predicted that no training document carries, with their
-        `unseen_precision`; `seconds`: `fit` and `score`.
+        `unseen_precision`. `mistakes`: the ten tags that are most often `wrong` (predicted, but not carried)
+        and `missed`, with name and number of documents. `seconds`: `fit` and `score`.
     """
     check_recommendation(corpus, tags_known)
     began = time.perf_counter()
     train, test, seconds = fit_train_part(corpus, model, seed)
     model.fit_recommender(train)
     answer = plain_answer(model, test) if model.names_ is None else named_answer(model, test)
-    return result(measures_of(answer), seconds, began)
+    names = {} if model.names_ is None else model.names_.thesaurus.labels(answer.tags)
+    mistakes = {"wrong": answer.predicted & ~answer.truth, "missed": answer.truth & ~answer.predicted}
+    worst = {what: _most_often(pairs, answer.tags, names) for what, pairs in mistakes.items()}
+    return result(measures_of(answer), seconds, began) | {"mistakes": worst}
+
+
+def _most_often(pairs: Bool, tags: Sequence[str], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the tags with the most pairs, by `pairs` (D, C)."""
+    n = pairs.sum(0)
+    best = [int(c) for c in np.argsort(-n, kind="stable")[:_SHOWN] if n[c]]
+    return [{"tag": tags[c], "name": names.get(tags[c], tags[c]), "documents": int(n[c])} for c in best]
 
 
 def check_recommendation(corpus: Corpus, tags_known: bool = False) -> None:

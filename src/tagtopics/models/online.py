@@ -1,8 +1,8 @@
 """Incremental learning: `partial_fit` of LDA and TTM, and the update of a saved model.
 
 A mini-batch is swept until it converges, while its words and tags see the sums of all earlier documents and
-of the batch. Then the sums of the batch are added to them: every document counts the same, whenever it came,
-and the step of batch t is about 1 / t. Decision 282.
+of the batch. Then sums <- f sums + sums of the batch. With f = 1 every document counts the same, whenever it
+came, and the step of batch t is about 1 / t; f < 1 forgets. Decision 282.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tagtopics.models.documents import (
 )
 from tagtopics.models.relate import relate
 from tagtopics.models.topics import Run, TopicFit, TopicSettings, fit_topics, memory_executor
-from tagtopics.models.validation import PRESETS, Preset, check_parameters, is_whole
+from tagtopics.models.validation import PRESETS, Preset, check_parameters, is_real, is_whole
 
 BATCH_SIZE = 4000  # documents of a mini-batch; topics come from the first one (decision 282)
 
@@ -113,6 +113,7 @@ class OnlineModel(TopicModel):
         y: Any = None,
         *,
         batch_size: int = BATCH_SIZE,
+        forgetting: float | None = None,
         callbacks: Sequence[Callback[Any]] = (),
     ) -> Self:
         """Learn from more documents; an unfitted model starts with the first mini-batch.
@@ -127,11 +128,17 @@ class OnlineModel(TopicModel):
                 new; or counts in the columns of the model.
             y: tags of texts or counts, as in `fit`; names may be new.
             batch_size: documents to learn from at a time. Larger batches learn better and need more memory.
+            forgetting: half-life in documents: after this many, an old document counts for half. None
+                forgets nothing.
             callbacks: called at every sweep of every mini-batch.
         """
         check_parameters(self)
         if not (is_whole(batch_size) and batch_size >= 1):
             raise InputError(f"partial_fit: batch_size must be a whole number, 1 or more, not {batch_size!r}")
+        if not (forgetting is None or (is_real(forgetting) and forgetting > 0)):
+            raise InputError(
+                f"partial_fit: forgetting must be a number of documents above 0, not {forgetting!r}"
+            )
         if hasattr(self, "components_"):
             if isinstance(X, Corpus) and X.n_docs == 0:
                 return self
@@ -148,7 +155,7 @@ class OnlineModel(TopicModel):
             with thread_limit(self.n_jobs):
                 self._learn(first, Run(callbacks=callbacks))
         for batch in batches:
-            self._learn_more(batch, callbacks)
+            self._learn_more(batch, forgetting, callbacks)
         if batches:
             self.choose_words(corpus)
         return self
@@ -162,12 +169,15 @@ class OnlineModel(TopicModel):
         return without_tags(corpus) if self._ignores_tags else corpus
 
     @limit_threads
-    def _learn_more(self, corpus: Corpus, callbacks: Sequence[Callback[Any]]) -> None:
+    def _learn_more(
+        self, corpus: Corpus, forgetting: float | None, callbacks: Sequence[Callback[Any]]
+    ) -> None:
         """Learn from one mini-batch, next to the sums of all documents before."""
         words = extended(self.vocabulary_, corpus.vocabulary)
         tags = extended(self.tag_names_, corpus.tag_names)
         grown = in_columns(corpus, words, tags)
-        earlier, beta = self._earlier(len(words), len(tags)), self.topic_word_prior_
+        share = 1.0 if forgetting is None else float(0.5 ** (corpus.n_docs / forgetting))
+        earlier, beta = self._earlier(len(words), len(tags), share), self.topic_word_prior_
         settings = self.fitted_settings()
         sweeps, seed = max(settings.most_sweeps(), 1), len(self.doc_ids_)  # a loaded model continues the same
         settings = replace(settings, max_iter=sweeps, seed=seed)
@@ -203,17 +213,19 @@ class OnlineModel(TopicModel):
         super()._set_numbers(numbers)
         self.word_exponent_ = min(numbers["word_exponent_"], 1.0)
 
-    def _earlier(self, n_words: int, n_tags: int) -> CorpusSums:
-        """Return the sums of earlier documents.
+    def _earlier(self, n_words: int, n_tags: int, share: float) -> CorpusSums:
+        """Return the sums of earlier documents, each of which counts for a share of a new one.
 
-        A document's slot means add up to one for each tag, so the sums of a tag tell its documents.
+        A document's slot means add up to one for each tag, so the sums of a tag tell how many documents they
+        are worth. Squares stand for pairs of a document with itself, so the share is applied twice.
         """
 
         def grow(sums: Float64, n_rows: int) -> Float64:
             return np.pad(sums, ((0, n_rows - len(sums)), (0, 0)))
 
         words, tags = grow(self.word_sums(), n_words), grow(self.tag_sums_, n_tags)
-        return CorpusSums(words, tags, grow(self.tag_squares_, n_tags), tags.sum(1))
+        squares = grow(self.tag_squares_, n_tags)
+        return CorpusSums(words * share, tags * share, squares * share**2, tags.sum(1) * share)
 
     def word_sums(self) -> Float64:
         """Return (W, K): the sums behind phi, from what is saved, so that a loaded model can continue."""
@@ -230,6 +242,7 @@ def update_model(
     old: Corpus | None,
     corpus: Corpus,
     *,
+    forgetting: float | None = None,
     callbacks: Sequence[Callback[Any]] = (),
 ) -> Corpus | None:
     """Update a model with more documents; nothing is written.
@@ -239,6 +252,7 @@ def update_model(
         old: the documents it was fitted to, if they are known. With them the words of tags and the
             recommender are learned again, from all documents.
         corpus: the new documents.
+        forgetting: as in `partial_fit`.
         callbacks: called at every sweep.
 
     Returns:
@@ -249,7 +263,7 @@ def update_model(
     banned = banned_words(model)
     corpus, old = without_words(corpus, banned), None if old is None else without_words(old, banned)
     known = old is not None and (old.ids, old.vocabulary) == (model.doc_ids_, model.vocabulary_)
-    model.partial_fit(corpus, callbacks=callbacks)
+    model.partial_fit(corpus, forgetting=forgetting, callbacks=callbacks)
     if old is None or not known:
         return None
     joined = join_corpora(old, corpus)

@@ -40,7 +40,7 @@ def workbench(model: TopicModel, data: TopicData) -> bytes | None:
     The recommender is left out if it would not fit; the result is empty if nothing fits.
     """
     recipe, recommender = model.recipe_, model.recommender_
-    if recipe is None:
+    if recipe is None or page_obstacle(recipe) is not None:
         return None
     chosen, number = known_words(data)
     phi, fold = model.phi()[chosen], FoldIn(model.phi(), model.doc_topic_prior_)
@@ -180,8 +180,15 @@ _SETS = {
 _BOUNDARY = r"(?:(?<=[{0}])(?![{0}])|(?<![{0}])(?=[{0}]))".format(_SETS["WORD"])
 
 
+def page_obstacle(recipe: TextRecipe | None) -> str | None:
+    """Return why a page cannot find words as a recipe does, for its readers; None if it can."""
+    if recipe is None:
+        return "counts"
+    return None if recipe.tokenizer is None else "tokenizer"
+
+
 def word_settings(recipe: TextRecipe) -> dict[str, Any]:
-    """Return how a page finds words as a recipe does."""
+    """Return how a page finds words as a recipe does, which `page_obstacle` says it can."""
     pattern = recipe.token_pattern
     return {
         "lowercase": recipe.lowercase,

@@ -16,7 +16,7 @@ from tagtopics.explore.map.terrain import MOST_TAGS, map_index, terrain_of
 from tagtopics.explore.record.inputs import AuditFinding, audit_block
 from tagtopics.explore.record.photographs import fitting_pictures
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.record.workbench import workbench
+from tagtopics.explore.record.workbench import page_obstacle, workbench
 from tagtopics.explore.report.bodies import CHUNK, Bodies
 from tagtopics.explore.report.page import base64_size, packed, report_page
 from tagtopics.explore.report.prepare import documents_of, fixed_index, index_of, posted, ragged, tag_rows
@@ -142,7 +142,7 @@ def render_report(
     n_heated = sum(bool(one.heat) for one in shown)
     size = ReportSize(0, len(data.documents.ids), len(docs), n_bodies, len(shown), n_heated)
     settings |= {"bodies": n_bodies, "bench": bool(bench), "photos": size.n_photos, "heated": size.n_heated}
-    missing = "photos" if data.visual else "counts" if data.recipe is None else None
+    missing = "photos" if data.visual else page_obstacle(data.recipe)
     settings["benchless"] = None if bench else missing if possible is None else "size"  # for *How to read*
     later = audit | ({"bench": bench} if bench else {}) | bodies
     html = report_page(data.title, settings, {"index": index, "map-data": places}, later)
