@@ -24,7 +24,7 @@ import tagtopics as tt
 from benchmarks.synthetic import make_tagged_corpus
 from reproduction import PAGES, RECORDS, probable_words
 from reproduction.analysis.correlated_effects import correlated_coverage
-from reproduction.analysis.curation import replay
+from reproduction.analysis.curation import real_seeds, replay, seeds
 from reproduction.analysis.edited_effects import CORPORA as EDITED
 from reproduction.analysis.edited_effects import edited_effects
 from reproduction.analysis.effect_choices import priors_of_refits, refits_of_edits
@@ -182,12 +182,14 @@ PARTS: dict[str, Callable[[], Any]] = {
     **{f"refits-{name}": partial(refits_of_edits, name) for name in EDITED},
     "anthology": anthology,
     **WORKFLOW,
+    "seeds": seeds,
     "gadarian": gadarian,
     "poliblog": poliblog,
     **{
         f"beside-{i}": partial(planted_intervals, draw, name, range(50))
         for i, (name, draw) in enumerate(BESIDE.items())
     },
+    **{f"real_seeds-{name}": partial(real_seeds, name) for name in ("reuters", "cora", "docstrings")},
     **{f"replay-{name}": partial(replay, name) for name in ("reuters", "cora", "docstrings")},
 }
 """What can be measured; each part has its own record. Run reuters, anthology and bib on an idle machine."""
