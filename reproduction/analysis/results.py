@@ -24,7 +24,7 @@ import tagtopics as tt
 from benchmarks.synthetic import make_tagged_corpus
 from reproduction import PAGES, RECORDS, probable_words
 from reproduction.analysis.correlated_effects import correlated_coverage
-from reproduction.analysis.curation import replay
+from reproduction.analysis.curation import real_seeds, replay, seeds
 from reproduction.analysis.edited_effects import CORPORA as EDITED
 from reproduction.analysis.edited_effects import edited_effects
 from reproduction.analysis.effect_choices import priors_of_refits, refits_of_edits
@@ -122,7 +122,7 @@ def coverage(seeds: Sequence[int], refits: int = 50) -> Any:
     for seed in seeds:
         corpus, topics, _, truth = corpus_with_effects(seed)
         model = tt.LDA(len(topics), random_state=seed).fit_topics(corpus)
-        found = tt.effects(model, corpus, on=["year", "venue"], refits=refits, seed=seed)
+        found = tt.effects(model, corpus, on=["year"], kinds=["venue"], refits=refits, seed=seed)
         pairs = match_topics(topics, model.components_)
         planted_of = {int(k): int(j) for j, k in zip(pairs.rows, pairs.columns, strict=True)}
         for row in found.rows:
@@ -145,16 +145,17 @@ def draw_years(seed: int) -> Drawn:
 
 
 def anthology() -> Any:
-    """Return the seconds of 200 refits on anthology with year and venue, and clear effects."""
+    """Return the seconds of 200 refits on anthology with year, venue and all authors, and clear effects."""
     corpus = load("anthology")
     model = tt.LDA(30, random_state=0).fit_topics(corpus)
     began, used = time.perf_counter(), time.process_time()
-    found = tt.effects(model, corpus, on=["year", "venue"], refits=200)
+    found = tt.effects(model, corpus, on=["year"], kinds=["venue"], given=["authors"], refits=200)
     return {
         "seconds": time.perf_counter() - began,
         "processor_seconds": time.process_time() - used,
         "load": os.getloadavg()[0],
         "docs": found.n_docs,
+        "authors": sum(tag.startswith("authors:") for tag in corpus.tag_names),
         "words": {topic.topic: list(topic.words) for topic in found.topics},
         "rows": [vars(row) for row in found.of("year") if row.clear],
         "clear": sum(row.clear for row in found.rows),
@@ -182,12 +183,14 @@ PARTS: dict[str, Callable[[], Any]] = {
     **{f"refits-{name}": partial(refits_of_edits, name) for name in EDITED},
     "anthology": anthology,
     **WORKFLOW,
+    "seeds": seeds,
     "gadarian": gadarian,
     "poliblog": poliblog,
     **{
         f"beside-{i}": partial(planted_intervals, draw, name, range(50))
         for i, (name, draw) in enumerate(BESIDE.items())
     },
+    **{f"real_seeds-{name}": partial(real_seeds, name) for name in ("reuters", "cora", "docstrings")},
     **{f"replay-{name}": partial(replay, name) for name in ("reuters", "cora", "docstrings")},
 }
 """What can be measured; each part has its own record. Run reuters, anthology and bib on an idle machine."""

@@ -13,8 +13,9 @@ import scipy.sparse as sp
 
 import tagtopics as tt
 from tagtopics.analysis.choose.compare import match_topics
+from tagtopics.analysis.effects.effects import make_design
 from tagtopics.analysis.effects.measure import Sampling, find_start, measure, refit
-from tagtopics.analysis.effects.regressors import kind_matrix, numbers
+from tagtopics.analysis.effects.regressors import Factor, kind_matrix, numbers
 from tagtopics.analysis.effects.trends import periods_of
 from tagtopics.cli import main
 from tagtopics.errors import InputError
@@ -49,7 +50,7 @@ def data() -> tuple[tt.Corpus, tt.LDA, dict[int, int]]:
 @pytest.fixture(scope="module")
 def found(data: Any) -> Any:
     corpus, model, _ = data
-    return tt.effects(model, corpus, on=["year", "venue"], refits=30)
+    return tt.effects(model, corpus, on=["year"], kinds=["venue"], refits=30)
 
 
 def test_planted_effects_are_found(data: Any, found: Any) -> None:
@@ -63,7 +64,7 @@ def test_planted_effects_are_found(data: Any, found: Any) -> None:
 
 
 def test_effects_do_not_depend_on_threads(data: Any, found: Any) -> None:
-    again = tt.effects(data[1], data[0], on=["year", "venue"], refits=30, n_jobs=1)
+    again = tt.effects(data[1], data[0], on=["year"], kinds=["venue"], refits=30, n_jobs=1)
     assert again.to_dict() == found.to_dict()
 
 
@@ -80,6 +81,18 @@ def test_estimates_are_least_squares_of_the_shares(data: Any, found: Any) -> Non
         assert rows["year", k] == pytest.approx(slopes[1, k], abs=1e-9)
         assert rows["venue:a", k] - rows["venue:b", k] == pytest.approx(slopes[2, k], abs=1e-9)
         assert rows["venue:a", k] * at_a.sum() == pytest.approx(-rows["venue:b", k] * (D - at_a.sum()))
+
+
+def test_given_tags_are_random_effects(data: Any) -> None:
+    corpus = data[0]
+    years = numbers(corpus, "year")
+    design = make_design(corpus, [(Factor("year"),)], {"year": years}, ["author"], 2)
+    Y = np.random.default_rng(1).normal(size=(D, 3))
+    Z = kind_matrix(corpus, "author", 2)[0].toarray()
+    X = np.column_stack([np.ones(D), years - years.mean()])
+    inverse = np.linalg.inv(np.eye(D) + Z @ Z.T)
+    expected = np.linalg.solve(X.T @ inverse @ X, X.T @ inverse @ Y)[1]
+    np.testing.assert_allclose(design.estimate(np.arange(D), Y)[0], expected, atol=1e-6)
 
 
 def test_intervals_are_the_spread_of_refits(data: Any) -> None:
@@ -110,8 +123,8 @@ def test_numbers_come_from_values_tags_or_dates(data: Any) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"on": []}, {"on": ["x"], "values": {"x": [1.0] * D}}, {"on": ["x"], "values": {"x": [np.nan] * D}},
-     {"on": ["none"]}, {"on": ["venue"], "min_docs": 1000}, {"on": ["year"], "refits": 2},
+    [{}, {"on": ["x"], "values": {"x": [1.0] * D}}, {"on": ["x"], "values": {"x": [np.nan] * D}},
+     {"kinds": ["none"]}, {"kinds": ["venue"], "min_docs": 1000}, {"on": ["year"], "refits": 2},
      {"on": ["year"], "level": 2.0}],
 )  # fmt: skip
 def test_wrong_arguments_are_one_line(data: Any, arguments: dict[str, Any]) -> None:
@@ -149,7 +162,7 @@ def test_commands(data: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     model.save(tmp_path / "m", corpus=corpus)
     model.save(tmp_path / "bare")
     common = ["--refits", "10", "--json"]
-    assert main(["effects", str(tmp_path / "m"), "--on", "year", "--on", "venue", *common]) == 0
+    assert main(["effects", str(tmp_path / "m"), "--on", "year", "--kind", "venue", *common]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {"term", "topic", "estimate", "low", "high", "at", "clear"} == set(rows[0])
     assert next(row for row in rows if row["term"] == "year" and row["topic"] == place[0])["estimate"] > 0

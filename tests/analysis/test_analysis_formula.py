@@ -77,7 +77,7 @@ def test_wrong_formulas_are_one_line(model: tt.LDA, corpus: tt.Corpus, formula: 
 def test_an_interaction_is_the_difference_of_slopes(corpus: tt.Corpus) -> None:
     rng = np.random.default_rng(1)
     x, Y = rng.normal(size=D), rng.normal(size=(D, 2))
-    found = make_design(corpus, parse_terms(["rating", "rating * x"]), {"x": x}, 1).estimate(np.arange(D), Y)
+    found = make_design(corpus, parse_terms(["rating * x"]), {"x": x}, [], 1).estimate(np.arange(D), Y)
     is_l = np.arange(D) % 2 == 0
     slopes = [np.polyfit(x[part], Y[part], 1)[0] for part in (~is_l, is_l)]
     names = kind_matrix(corpus, "rating")[1]
@@ -88,7 +88,7 @@ def test_an_interaction_is_the_difference_of_slopes(corpus: tt.Corpus) -> None:
 
 def test_tags_of_documents_without_one_are_compared_with_each_other(corpus: tt.Corpus) -> None:
     Y = np.random.default_rng(2).normal(size=(D, 2))
-    found = make_design(corpus, [(Factor("venue"),)], {}, 1).estimate(np.arange(D), Y)
+    found = make_design(corpus, [(Factor("venue"),)], {}, [], 1).estimate(np.arange(D), Y)
     has = kind_matrix(corpus, "venue")[0].toarray() > 0
     assert 0 < (~has.any(1)).sum() < D
     mean = Y[has.any(1)].mean(0)
@@ -97,7 +97,7 @@ def test_tags_of_documents_without_one_are_compared_with_each_other(corpus: tt.C
 
 def test_a_spline_follows_a_curve(corpus: tt.Corpus) -> None:
     x = np.random.default_rng(3).uniform(0, 6, D)
-    design = make_design(corpus, parse_terms(["rating + s(x)"]), {"x": x}, 1)
+    design = make_design(corpus, parse_terms(["rating + s(x)"]), {"x": x}, [], 1)
     shift = np.where(np.arange(D) % 2 == 0, 0.3, 0.0)
     found = design.estimate(np.arange(D), (np.sin(x) + shift)[:, np.newaxis])
     at = np.array(design.parts[1].at)
@@ -139,7 +139,7 @@ def test_clusters_are_sampled_as_a_whole(model: tt.LDA, corpus: tt.Corpus) -> No
     lone = clusters_of(replace(corpus, tags=corpus.tags[:, :0], tag_names=()), "x", {"x": np.full(D, np.nan)})
     assert len(set(lone.tolist())) == D
     # A number that all documents of a cluster share has as many values as there are clusters.
-    design = make_design(corpus, [(Factor("x"),)], {"x": np.repeat(rng.normal(size=20), 6)}, 1)
+    design = make_design(corpus, [(Factor("x"),)], {"x": np.repeat(rng.normal(size=20), 6)}, [], 1)
     shares = np.repeat(rng.normal(size=(20, 1)), 6, axis=0)
     plain, whole = (
         np.std([design.estimate(rows, shares[rows]) for rows in (way.draw(b, D) for b in range(300))])
@@ -160,7 +160,7 @@ def test_names_of_topics_and_a_table_for_each_term(
     tt.curate(model, "rename", topics=[1], name="harbour news").save(folder, corpus=corpus)
     table.write_text("day,side\n" + "".join(f"{d},{'ns'[d % 2]}\n" for d in range(D)))
     common = [folder, "--refits", "10"]
-    assert main(["effects", *common, "--on", "Jahr + rating"]) == 0
+    assert main(["effects", *common, "--on", "Jahr", "--kind", "rating"]) == 0
     out = capsys.readouterr().out
     assert out.index("Jahr: points per year") < out.index("rating: points") < out.index("topics as measured")
     assert out.count("harbour news") == 3  # year, two ratings

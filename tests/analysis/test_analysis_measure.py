@@ -18,6 +18,7 @@ from tagtopics.analysis.choose.compare import match_topics
 from tagtopics.analysis.effects.measure import find_start
 from tagtopics.cli import main
 from tagtopics.curation.guided import fit_curated_topics
+from tagtopics.curation.journal import Curation
 from tagtopics.errors import CorpusWarning, InputError
 
 K, W, D = 4, 200, 300
@@ -150,15 +151,17 @@ def test_any_edit_is_held(data: Any) -> None:
     assert not tt.effects(model, corpus, on=["year"], refits=10).held
     edits: Edits = [
         ("rename", {"topics": [1], "name": "one"}),
+        ("seed", {"name": "new", "words": ["word1", "word2"]}),
         ("ban", {"words": ["word69", "word3"]}),
     ]
     first = tt.effects(edited(model, corpus, edits[:1]), corpus, on=["year"], refits=10)
     assert first.held
-    changed = edited(model, corpus, edits)
-    found = tt.effects(changed, corpus, on=["year"], refits=10)
-    assert found.held
-    assert found.rows == first.rows
-    assert_the_model_is_measured(found, changed, years_of(corpus), found.rows)
+    for n in (2, 3):
+        changed = edited(model, corpus, edits[:n])
+        found = tt.effects(changed, corpus, on=["year"], refits=10)
+        assert found.held
+        assert found.rows == first.rows
+        assert_the_model_is_measured(found, changed, years_of(corpus), found.rows)
 
 
 def test_a_rough_model_is_measured_once_it_is_edited(data: Any) -> None:
@@ -183,6 +186,15 @@ def test_topics_fitted_with_edits_are_measured(data: Any, edits: Edits) -> None:
         found = tt.effects(state, corpus, on=["year"], refits=10)
         assert found.held
         assert_the_model_is_measured(found, state, years_of(corpus), found.rows, points=2)
+
+
+def test_seeded_topics_are_measured(data: Any) -> None:
+    corpus, model, _ = data
+    seeds = Curation.of_seeds({"new": [word for word, _ in model.top_words(3)[1]]})
+    seeded = fit_curated_topics(tt.LDA(K - 1, random_state=0), corpus, seeds)
+    found = tt.effects(seeded, corpus, on=["year"], refits=10)
+    assert found.held
+    assert_the_model_is_measured(found, seeded, years_of(corpus), found.rows)
 
 
 def test_held_topics_do_not_depend_on_threads(data: Any) -> None:

@@ -27,11 +27,12 @@ def test_edit_undo_and_replay(fitted: Path, tmp_path: Path) -> None:
     assert named["topics"][1]["name"] == "a <b>name</b>"
     merged = run("curate", edited, "merge", "0", "2", "--json").json()
     assert (merged["n_topics"], merged["n_edits"]) == (n_topics - 1, 2)
-    assert run("curate", edited, "ban", "bread", "oven", "--json").json()["n_edits"] == 3
-    assert [edit.kind for edit in tt.load(edited).curation_.edits] == ["rename", "merge", "ban"]
+    assert run("curate", edited, "seed", "kitchen", "bread", "oven", "--json").json()["n_edits"] == 3
+    assert [edit.kind for edit in tt.load(edited).curation_.edits] == ["rename", "merge", "seed"]
     again = run("curate", edited, "replay", "--seed", "3", "--out", tmp_path / "n.tt", "--json").json()
     names = [row["name"] for row in again["topics"]]
     assert names[1] == "a <b>name</b>"
+    assert names[-1] == "kitchen"
     for _ in range(3):
         assert run("curate", edited, "undo", "--json").code == 0
     ours, theirs = tt.load(edited), tt.load(model)
@@ -62,7 +63,7 @@ def test_only_what_changed_is_printed(fitted: Path, tmp_path: Path) -> None:
         (("undo", "3"), "nothing more"),
         (("replay",), "no topics"),
         (("replay", "other.tt"), "nothing more"),
-        (("seed", "harbour", "sea"), "unknown action"),
+        (("seed", "only-a-name"), "words"),
         (("ban", "no-such-word"), "no word"),
     ],
 )
@@ -96,13 +97,19 @@ def test_a_journal_guides_the_next_fit(fitted: Path, tmp_path: Path) -> None:
     assert all(word != one["word"] for topic in topics for one in topic["words"])
 
 
-def test_wrong_curations_are_one_line(fitted: Path, tmp_path: Path) -> None:
-    source, edited = write_rows(tmp_path / "corpus.jsonl"), tmp_path / "edited.tt"
-    assert run("curate", fitted / "m.tt", "rename", 1, "bread", "--out", edited).code == 0
+def test_guided_topics_need_no_model(tmp_path: Path) -> None:
+    source = write_rows(tmp_path / "corpus.jsonl")
     fit = ("fit", source, "--topics", 2, "--out", tmp_path / "g.tt", "--no-recommender", "--json")
+    done = run(*fit, "--guided", "my topic: bread, nosuchword")
+    assert done.json()["n_topics"] == 3
+    assert "nosuchword" in done.err
+    topics = run("topics", tmp_path / "g.tt", "--json").json()["topics"]
+    assert topics[2]["name"] == "my topic"
     for wrong, says in (
-        (("--curation", fitted / "m.tt"), "has no edits"),
-        (("--curation", edited, "--model", "rtm"), "RTM"),
+        (("--guided", "no colon"), "a colon"),
+        (("--guided", "x: nosuchword"), "no word"),
+        (("--guided", "x: bread", "--guided", "x: bread"), "same name"),
+        (("--guided", "x: bread", "--model", "rtm"), "RTM"),
         (("--curation", tmp_path / "none.tt"), "no such model"),
     ):
         failed = run(*fit, *wrong)

@@ -137,6 +137,15 @@ def test_names_of_the_user_stay(fitted: Path, tmp_path: Path) -> None:
     assert "all topics have names" in result.err
 
 
+def test_the_name_of_a_seed_to_come_is_in_use(fitted: Path, tmp_path: Path) -> None:
+    edited = tmp_path / "edited.tt"
+    assert run("curate", fitted, "seed", "One Name", "bread", "oven", "--out", edited).code == 0
+    with serving(repeated) as (address, requests):
+        result = run("curate", edited, "name", address, "small")
+    assert (result.code, len(requests)) == (2, 3)
+    assert "already in use" in result.err
+
+
 def repeated(handler: BaseHTTPRequestHandler, body: dict[str, Any]) -> None:
     say(handler, "One Name")
 
@@ -298,7 +307,7 @@ def test_no_command_opens_a_connection_unless_asked(tmp_path: Path) -> None:
         "recommend m.tt rows.jsonl",
         "explain m.tt rows.jsonl",
         "curate m.tt rename 0 mine",
-        "curate m.tt ban bread",
+        "curate m.tt seed kitchen bread oven",
         "curate m.tt replay --out again.tt",
         "curate m.tt undo",
     )

@@ -54,9 +54,10 @@ def test_vectors_need_a_file_and_a_plain_fit(corpus: Path, tmp_path: Path) -> No
     assert "No such file" in missing.err
     vectors = save(tmp_path, np.ones((len(ROWS), 2)))
     assert run("shard", corpus, "--out", tmp_path / "shards").code == 0
-    assert run("fit", corpus, "--topics", 2, "--out", tmp_path / "c.tt").code == 0
-    assert run("curate", tmp_path / "c.tt", "rename", 1, "one").code == 0
-    for arguments in ((tmp_path / "shards",), (corpus, "--curation", tmp_path / "c.tt")):
+    for arguments in (
+        (tmp_path / "shards",),
+        (corpus, "--guided", "a: b"),
+    ):
         result = run("fit", *arguments, "--vectors", vectors, "--out", tmp_path / "m.tt")
         assert result.code == 2
         assert "--vectors needs a plain fit in memory" in " ".join(result.err.split())

@@ -51,7 +51,7 @@ def edited_model(documents: tt.Corpus, n_topics: int = 4) -> Any:
     model: Any = tt.TTM(n_topics, max_iter=2, random_state=0, n_jobs=1).fit(documents)
     model = curate(model, "rename", topics=[0], name="first", corpus=documents)
     model = curate(model, "merge", topics=[1, 2], corpus=documents)
-    return curate(model, "ban", words=[documents.vocabulary[-1]], corpus=documents)
+    return curate(model, "seed", name="Greek", words=["alpha", "beta"], corpus=documents)
 
 
 def save_model(folder: Path) -> None:

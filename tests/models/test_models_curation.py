@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import tagtopics as tt
 from benchmarks.synthetic import make_tagged_corpus
+from tagtopics._typing import Float64
 from tagtopics.curation.journal import Edit
 from tagtopics.models.persistence import load_with_corpus
 
@@ -41,13 +43,14 @@ def bits(model: Any) -> dict[str, Any]:
 
 def random_edit(model: Any, rng: np.random.Generator) -> dict[str, Any]:
     K = len(model.components_)
-    kind = str(rng.choice(["rename", "ban"] + (["merge", "merge"] if K > 3 else [])))
+    kind = str(rng.choice(["rename", "ban", "seed"] + (["merge", "merge"] if K > 3 else [])))
     topics = rng.choice(K, 2, replace=False).tolist()
     words = [str(word) for word in rng.choice(model.vocabulary_, 2, replace=False)]
     return {
         "rename": {"topics": topics[:1], "name": f"name {rng.integers(1000)}"},
         "merge": {"topics": topics},
         "ban": {"words": words},
+        "seed": {"words": words, "name": f"seed {rng.integers(10**9)}"},
     }[kind] | {"kind": kind}
 
 
@@ -110,7 +113,7 @@ def test_ban_and_rename(model: Any, corpus: tt.Corpus) -> None:
         ("merge", {"topics": [1, 1]}, "different"),
         ("ban", {"words": ["no such word"]}, "no word"),
         ("ban", {}, "words"),
-        ("ban", {"name": "x", "words": ["a"]}, "no name"),
+        ("seed", {"name": "x", "words": ["no such word"]}, "no word"),
         ("rename", {"topics": [-1], "name": "x"}, "greater"),
         ("explode", {}, "explode"),
     ],
@@ -171,6 +174,49 @@ def test_a_replayed_journal_reaches_the_edited_topics(model: Any, corpus: tt.Cor
         assert again.topic_names()[4] == "four"
         assert again.curation_.earlier == edited.curation_.edits
         assert not hasattr(fresh, "components_")
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ("docs", "words", "K", "seed"), [(300, 150, 6, 5), (600, 500, 10, 31), (500, 300, 10, 32)]
+)
+def test_seeded_topics_are_found(docs: int, words: int, K: int, seed: int) -> None:
+    """Three words of a planted topic are enough, in a new fit and added to a fitted model."""
+    planted = make_tagged_corpus(n_docs=docs, n_words=words, n_tags=2 * K, n_topics=K, seed=seed)
+    truth: Float64 = np.asarray(planted.topics, dtype=np.float64)
+    corpus = planted.corpus
+    telling = truth * (truth / truth.sum(0)) ** 2
+    named = {f"seeded {k}": [corpus.vocabulary[w] for w in np.argsort(-telling[k])[:3]] for k in range(3)}
+    start: Any = tt.LDA(K - 2, random_state=1).fit_topics(corpus)
+    for name, chosen in named.items():
+        start = tt.curate(start, "seed", name=name, words=chosen)
+    fresh = tt.fit_curated(tt.LDA(K - 3, random_state=7), corpus, tt.Curation.of_seeds(named))
+    added = tt.fit_curated(tt.LDA(K - 2, random_state=7), corpus, start.curation_)
+    for found in (fresh, added):
+        assert found.topic_names()[-3:] == tuple(named)
+        for k in range(3):
+            assert cosine(found.components_[k - 3], truth[k]) >= 0.9
+    assert fresh.n_topics == K
+
+
+def test_seeds_grow_as_words_occur_together() -> None:
+    """Four documents of two topics: the start is one for seeds and their companions, zero for the others."""
+    from tagtopics.curation.guided import _grown
+
+    counts = sp.csr_array(np.array([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 2, 1], [0, 0, 0, 2, 1]]) * 20)
+    seeds = np.array([[1], [0], [0], [0], [0]], dtype=bool)
+    grown = _grown(counts, seeds, 2)
+    assert grown[0, 0] == pytest.approx(0.99)
+    assert (grown[1:3, 0] > 0.6).all()
+    assert grown[3:, 0] == pytest.approx(0, abs=0.15)
+    assert np.isfinite(_grown(sp.csr_array(np.eye(3)), np.eye(3, 2, dtype=bool), 2)).all()
+
+
+def test_seeds_must_have_words() -> None:
+    wrongs: list[dict[str, list[str]]] = [{"a": []}, {"": ["x"]}, {"a": [""]}]
+    for wrong in wrongs:
+        with pytest.raises(tt.InputError, match="seeds"):
+            tt.Curation.of_seeds(wrong)
 
 
 def test_bits_do_not_depend_on_threads(corpus: tt.Corpus) -> None:

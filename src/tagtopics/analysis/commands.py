@@ -81,9 +81,14 @@ class TermOptions:
 
     on: Annotated[
         list[str] | None,
-        option("A number (year, date) or kind of tags (venue), or a formula of them, such as "
-               "\"rating * s(day)\"; repeat for several.", "--on", default="none", metavar="NAME"),
+        option("A number: year, date, or a kind of tags that are numbers; or a formula with splines and "
+               "interactions, such as \"rating * s(day)\"; repeat for several.", "--on",
+               default="none", metavar="NAME"),
     ] = None  # fmt: skip
+    kind: Annotated[
+        list[str] | None,
+        option("A kind of tags, such as venue; repeat for several.", default="none", metavar="KIND"),
+    ] = None
     values: Annotated[
         str | None,
         option("A table with more numbers and kinds of tags: a row for each document, in the same order.",
@@ -94,6 +99,10 @@ class TermOptions:
         option("A number or kind of tags; documents that share it are sampled together.", "--cluster",
                default="none", metavar="NAME"),
     ] = None  # fmt: skip
+    given: Annotated[
+        list[str] | None,
+        option("A kind of tags to hold constant, such as authors.", default="none", metavar="KIND"),
+    ] = None
     min_docs: Annotated[int, option("Minimum number of documents of a tag.", "--min-docs", min=2)] = 10
 
 
@@ -195,6 +204,8 @@ def effects_command(
             loaded,
             documents,
             on=terms.on or (),
+            kinds=terms.kind or (),
+            given=terms.given or (),
             values=values,
             cluster=terms.cluster,
             min_docs=terms.min_docs,
@@ -240,7 +251,8 @@ def _draw_effects(console: Console, found: Effects, limit: int) -> None:
         draw_table(console, f"{title}: {unit}", [*["tag"] * several, ">topic", "name", *at], rows)
         if len(curves) > len(rows):
             console.print(f"  ... and {len(curves) - len(rows):,} more: --limit 0", style="dim")
-    caption = f"{found.n_docs:,} documents; {_intervals(found)}; * excludes zero"
+    given = f", given {', '.join(found.given)}" if found.given else ""
+    caption = f"{found.n_docs:,} documents{given}; {_intervals(found)}; * excludes zero"
     _draw_topics(console, list(shown.values()), caption)
 
 

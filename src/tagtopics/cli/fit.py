@@ -29,7 +29,7 @@ from tagtopics.cli.options import (
 )
 from tagtopics.cli.output import fact_table, note, show, size_text, topic_table
 from tagtopics.cli.sources import read_training, read_vectors
-from tagtopics.curation.commands import CurationOption, fit_with_journal, journal_of
+from tagtopics.curation.commands import CurationOption, GuidedOption, fit_with_journal, journal_of
 from tagtopics.errors import InputError
 from tagtopics.files import check_apart, check_space
 from tagtopics.images.commands import visual_vocabulary
@@ -58,6 +58,7 @@ def command(
     recommender: RecommenderOption = True,
     tag_names: TagNamesOption = None,
     curation: CurationOption = None,
+    guided: GuidedOption = None,
     vectors: VectorsOption = None,
 ) -> None:
     """Learn topics from a corpus, or from a folder of shards, and save them as a model."""
@@ -72,9 +73,9 @@ def command(
     if tag_names is not None and (sharded or not recommender):
         raise InputError("--tag-names needs texts and a recommender: no shards, no --no-recommender")
     _check_scale(scale, sharded)
-    journal = journal_of(curation)
+    journal = journal_of(curation, guided)
     if journal is not None and sharded:
-        raise InputError("--curation needs a corpus in memory, no shards")
+        raise InputError("--curation and --guided need a corpus in memory, no shards")
     rows = read_vectors(vectors, sharded or journal is not None)
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)

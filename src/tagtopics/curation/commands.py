@@ -1,8 +1,9 @@
-"""`tagtopics curate`, and edits as an option of `tagtopics fit`."""
+"""`tagtopics curate`, and edits and seeded topics as options of `tagtopics fit`."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from tagtopics.curation.journal import Curation
     from tagtopics.models.online import OnlineModel
 
-ACTIONS = ("rename", "name", "merge", "ban", "undo", "replay")
+ACTIONS = ("rename", "name", "merge", "ban", "seed", "undo", "replay")
 
 ActionArgument = Annotated[str, argument(f"What to do: {', '.join(ACTIONS)}.", "ACTION")]
 WhatArguments = Annotated[
@@ -26,7 +27,7 @@ WhatArguments = Annotated[
     typer.Argument(
         metavar="[WHAT]...",
         help="A topic and its name (rename), address and name of a language model (name), topics (merge), "
-        "words (ban).",
+        "words (ban), a name and words (seed).",
     ),
 ]
 OutOption = Annotated[
@@ -38,6 +39,11 @@ CurationOption = Annotated[
     option("Edits to start from: a model edited with `curate`.", "--curation", default="none",
            metavar="MODEL"),
 ]  # fmt: skip
+GuidedOption = Annotated[
+    list[str] | None,
+    option("Also find a topic around these words; repeat for several.",
+           "--guided", default="none", metavar="'NAME: WORD ...'"),
+]  # fmt: skip
 
 
 def command(
@@ -48,7 +54,7 @@ def command(
     out: OutOption = None,
     seed: SeedOption = None,
 ) -> None:
-    """Edit the topics of a model: rename, merge, ban words; undo; fit again with the edits."""
+    """Edit the topics of a model: rename, merge, ban or seed words; undo; fit again with the edits."""
     from tagtopics.curation.edits import curate, undo
     from tagtopics.curation.journal import curation_of
     from tagtopics.models.online import OnlineModel
@@ -125,6 +131,8 @@ def _parts(action: str, given: list[str]) -> dict[str, Any]:
     """Return what the arguments of an action mean."""
     if action == "ban":
         return {"words": given}
+    if action == "seed":
+        return {"name": given[0] if given else None, "words": given[1:]}
     numbers = given[:1] if action == "rename" else given
     for value in numbers:
         if not (value.isascii() and value.isdigit() and len(value) < 10):
@@ -153,16 +161,26 @@ def _replay(
 # ------------------------------------------------------------------------------- journals of a fit
 
 
-def journal_of(curation: str | None) -> Curation | None:
-    """Return the journal of the model that `fit --curation` names; None without one."""
-    from tagtopics.curation.journal import curation_of
+def journal_of(curation: str | None, guided: Sequence[str] | None) -> Curation | None:
+    """Return the journal that the options of `fit` describe; None if there are none."""
+    from tagtopics.curation.journal import Curation, curation_of
 
-    if curation is None:
+    if curation is None and not guided:
         return None
-    journal = curation_of(load(curation))
-    if not guides(journal):
-        raise InputError(f"{curation}: has no edits or banned words; see tagtopics curate")
-    return journal
+    journal = Curation() if curation is None else curation_of(load(curation))
+    if curation is not None and not guides(journal):
+        raise InputError(f"{curation}: has no edits, seeded topics or banned words; see tagtopics curate")
+    seeds: dict[str, list[str]] = {}
+    for text in guided or ():
+        name, _, words = text.partition(":")
+        name, found = name.strip(), words.replace(",", " ").split()
+        if not (name and found):
+            example = "write a name, a colon and words, such as 'ships: sea harbour'"
+            raise InputError(f"--guided {text[:40]!r}: {example}")
+        if name in seeds or name in {topic.name for topic in journal.topics}:
+            raise InputError("--guided: two topics have the same name")
+        seeds[name] = found
+    return journal.model_copy(update={"topics": (*journal.topics, *Curation.of_seeds(seeds).topics)})
 
 
 def guides(journal: Curation) -> bool:
@@ -175,10 +193,16 @@ def fit_with_journal(
 ) -> OnlineModel:
     """Return a model fitted with a journal as prior, without a recommender.
 
-    Without `given_topics`, the model has as many topics as the journal.
+    Seeded topics are added to `given_topics`; without it, the model has as many topics as the journal.
     """
     from tagtopics.curation.guided import fit_curated_topics
 
-    if given_topics is None and journal.topics:
-        estimator.n_topics = len(journal.topics)
+    recorded = sum(topic.topic is not None for topic in journal.topics)
+    if given_topics is None and recorded:
+        estimator.n_topics = recorded
+    known = set(documents.vocabulary)
+    for topic in journal.topics:
+        missing = [word for word in topic.words if word not in known]
+        if topic.topic is None and missing and len(missing) < len(topic.words):
+            note(f"topic {topic.name!r}: the collection has no word {', '.join(missing[:5])}")
     return fit_curated_topics(estimator, documents, journal, callbacks)

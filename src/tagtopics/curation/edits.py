@@ -43,10 +43,10 @@ def curate(
     Args:
         model: a fitted `LDA` or `TTM`.
         kind: "rename" (one topic, a name), "merge" (two or more topics; the smallest number remains), "ban"
-            (words to forget).
+            (words to forget), "seed" (a name and words of a topic for the next fit).
         topics: numbers of topics.
-        words: to ban.
-        name: of the renamed topic.
+        words: to ban, or of the seeded topic.
+        name: of the renamed or seeded topic.
         corpus: the training documents; needed to keep a recommender when topics change.
     """
     if not isinstance(model, OnlineModel):
@@ -153,7 +153,7 @@ def _ban(model: OnlineModel, words: Sequence[str]) -> None:
 
 def _journal(model: OnlineModel, before: Curation, edit: Edit, sources: Sources) -> Curation:
     """Return the journal with one more edit, its topics as they are in the edited model."""
-    known = {c.topic: c.name for c in before.topics if c.curated}
+    known = {c.topic: c.name for c in before.topics if c.topic is not None and c.curated}
     topics = []
     for k, old in enumerate(sources):
         name = next((known[j] for j in old if known.get(j) is not None), None)
@@ -161,9 +161,19 @@ def _journal(model: OnlineModel, before: Curation, edit: Edit, sources: Sources)
             name = edit.name
         curated = any(j in known or j in edit.topics for j in old)
         topics.append(topic_record(model, k, name, curated))
-    banned = tuple(dict.fromkeys((*before.banned, *edit.words)))
+    pending, banned = [c for c in before.topics if c.topic is None], before.banned
+    if edit.kind == "seed" and edit.name is not None:
+        if edit.name in {c.name for c in before.topics}:
+            raise InputError(f"seed: there is already a topic {edit.name!r}")
+        pending.extend(Curation.of_seeds({edit.name: edit.words}).topics)
+    if edit.kind == "ban":
+        banned = tuple(dict.fromkeys((*banned, *edit.words)))
+        left = [{word: p for word, p in c.words.items() if word not in set(banned)} for c in pending]
+        pending = [
+            c.model_copy(update={"words": words}) for c, words in zip(pending, left, strict=True) if words
+        ]
     return before.model_copy(
-        update={"edits": (*before.edits, edit), "topics": tuple(topics), "banned": banned}
+        update={"edits": (*before.edits, edit), "topics": (*topics, *pending), "banned": banned}
     )
 
 

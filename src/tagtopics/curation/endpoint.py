@@ -47,7 +47,7 @@ def ask_for_names(model: OnlineModel, address: str, llm: str) -> dict[int, str]:
     """
     rows = topic_rows(model, 15, 5)
     journal = curation_of(model)
-    in_use = list(journal.names.values())
+    in_use = [topic.name for topic in journal.topics if topic.name]  # also of seeds to come
     roots = np.sqrt(model.components_)
     names: dict[int, str] = {}
     for k in (k for k in range(len(rows)) if k not in journal.names):

@@ -1,4 +1,4 @@
-"""Fits that start from a journal of edits: curated topics are priors, banned words left out."""
+"""Fits that start from a journal of edits: curated and seeded topics are priors, banned words left out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics._typing import Float32
+from tagtopics._typing import CSR, Bool, Float32, Float64
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import Executor, initial_topics
 from tagtopics.bp.loop import Callback
@@ -23,6 +23,8 @@ from tagtopics.models.topics import TopicSettings, memory_executor
 from tagtopics.models.validation import check_parameters
 
 STRENGTH = 2.0  # tokens of the prior of a curated topic, per token that it is expected to have; decision 276
+_SEED_STRENGTH = 0.02  # of a seeded topic: a few words are a hint, and leave room for other words
+_MEAN_TOKENS = 10.0  # tokens with the mean of all words, added to those of each: rare words tell little
 _KNOWN = 0.5  # a word that belongs to known topics to this share is no anchor of another topic
 _MOST = 0.99  # the largest p(topic | word) that a message starts from
 
@@ -36,11 +38,12 @@ def fit_curated(
 ) -> OnlineModel:
     """Return a new model fitted to a corpus, with a journal of edits as prior, and its recommender.
 
-    Topics keep their numbers. The words of named and merged topics are a prior; other topics only start from
-    theirs. Banned words are left out.
+    Topics keep their numbers; seeded ones come last. The words of named, merged and seeded topics are a
+    prior; other topics only start from theirs. Banned words are left out.
 
     Args:
-        model: an unfitted `LDA` or `TTM`, or a fitted one whose parameters are used.
+        model: an unfitted `LDA` or `TTM`, or a fitted one whose parameters are used. Seeded topics are added
+            to its number of topics.
         corpus: the documents.
         curation: the journal, such as `model.curation_`.
         callbacks: called at every stage and iteration.
@@ -55,20 +58,18 @@ def fit_curated_topics(
 ) -> OnlineModel:
     """Do the same without the recommender."""
     if not isinstance(model, OnlineModel):
-        raise InputError(f"{type(model).__name__} cannot be guided by edits; LDA and TTM can")
+        raise InputError(f"{type(model).__name__} cannot be guided by edits or seeds; LDA and TTM can")
     corpus = without_words(corpus, curation.banned)
+    topics = [c for c in curation.topics if c.curated or (c.topic or 0) < model.n_topics]
     fitted: OnlineModel = copy.copy(model)
+    fitted.n_topics = model.n_topics + sum(c.topic is None for c in topics)
     check_parameters(fitted)
-    topics = [c for c in curation.topics if c.curated or c.topic < fitted.n_topics]
-    known = {c.topic: (c.name, c.curated) for c in topics}
-    if len(known) < len(topics) or max(known, default=0) >= fitted.n_topics:
-        raise InputError(
-            f"fit_curated: the journal has topics that a model of {fitted.n_topics} topics has not"
-        )
+    columns = _columns(topics, fitted.n_topics)
     settings = fitted.topic_settings()
     executor = memory_executor(corpus, settings)
-    start = _guide(corpus, topics, settings, executor)
+    start = _guide(corpus, topics, columns, settings, executor)
     fitted.fit_topics(corpus, executor=executor, start=start, callbacks=callbacks)
+    known = {k: (c.name, c.curated) for c, k in zip(topics, columns, strict=True)}
     fitted.curation_ = Curation(
         earlier=(*curation.earlier, *curation.edits),
         topics=tuple(topic_record(fitted, k, *known.get(k, (None, False))) for k in range(fitted.n_topics)),
@@ -77,16 +78,27 @@ def fit_curated_topics(
     return fitted
 
 
+def _columns(topics: Sequence[CuratedTopic], K: int) -> list[int]:
+    """Return the number of each recorded topic in the fit: its own, or one of the last for a seeded topic."""
+    n_fitted = K - sum(c.topic is None for c in topics)
+    last = iter(range(n_fitted, K))
+    columns = [next(last) if c.topic is None else c.topic for c in topics]
+    if len(set(columns)) < len(columns) or any(k >= K for k in columns):
+        raise InputError(f"fit_curated: the journal has topics that a model of {n_fitted} topics has not")
+    return columns
+
+
 def _guide(
     corpus: Corpus,
     topics: Sequence[CuratedTopic],
+    columns: list[int],
     settings: TopicSettings,
     executor: Executor,
 ) -> Start | None:
     """Return the prior of curated topics and the start of all recorded ones; None if there are none."""
     if not topics:
         return None
-    K, columns = settings.n_topics, [c.topic for c in topics]
+    K = settings.n_topics
     # (1) p(word | topic), (W, G), and the share of each of G recorded topics.
     tokens = np.asarray(corpus.counts.sum(0), dtype=np.float64).ravel()
     total, number = max(float(tokens.sum()), 1.0), {word: w for w, word in enumerate(corpus.vocabulary)}
@@ -97,12 +109,14 @@ def _guide(
             raise InputError(f"the collection has no word of the topic {c.name or c.topic!r}")
         phi[list(known), g] = list(known.values())
     phi /= np.maximum(phi.sum(0), 1e-300)
-    curated, share = np.array([c.curated for c in topics]), np.array([c.share for c in topics])
+    seeded, curated = np.array([(c.topic is None, c.curated) for c in topics]).T
+    share = np.where(seeded, 1.0 / K, [c.share for c in topics])
     # (2) The prior of the curated ones, in tokens.
     counts = np.zeros((corpus.n_words, K))
-    counts[:, columns] = STRENGTH * total * share * phi * curated
+    counts[:, columns] = np.where(seeded, _SEED_STRENGTH, STRENGTH) * total * share * phi * curated
     # (3) p(topic | word), (W, G), to start from; edits come before mere starts.
     posterior = share * phi / np.maximum(tokens / total, 1e-300)[:, np.newaxis]
+    posterior[:, seeded] = _grown(corpus.counts, phi[:, seeded] > 0, K)
     taken = np.minimum(1.0, (posterior * curated).sum(1, keepdims=True))
     posterior = np.where(curated, posterior, posterior * (1.0 - taken))
     posterior *= np.minimum(1.0, _MOST / np.maximum(posterior.sum(1, keepdims=True), 1e-300))
@@ -124,3 +138,24 @@ def _first_topics(
         rest = rest / np.maximum(rest.sum(1, keepdims=True), np.float32(1e-30))
         topics[:, free] = rest * (1 - posterior.sum(1, keepdims=True))
     return topics + np.float32(NOISE / K)
+
+
+def _grown(counts: CSR, seeds: Bool, K: int) -> Float64:
+    """Return p(seeded topic | word), (W, G), to start from: high for words that occur with the seeds.
+
+    The other tokens of a document are seeds of a topic more often around words of that topic. Around its
+    seeds themselves it is as often as around any word that belongs to the topic only; around words of other
+    topics as often as the mean of all words leaves for them. A word between the two is a mixture. Starting
+    from the seeds alone, other topics take the other words first. Decision 276.
+    """
+    tokens = counts.astype(np.float64)
+    others = 1.0 / np.maximum(np.asarray(tokens.sum(1)).ravel() - 1.0, 1.0)
+    near = tokens.T @ ((tokens @ seeds.astype(np.float64)) * others[:, np.newaxis])
+    near -= seeds * (tokens.T @ others)[:, np.newaxis]  # a token is not one of its own neighbours
+    mass = np.asarray(tokens.sum(0)).ravel()[:, np.newaxis]
+    mean = near.sum(0) / max(float(mass.sum()), 1.0)
+    own = (near * seeds).sum(0) / np.maximum((mass * seeds).sum(0), 1.0)
+    elsewhere = np.maximum(K * mean - own, 0.0) / max(K - 1, 1)
+    around = (near + _MEAN_TOKENS * mean) / (mass + _MEAN_TOKENS)
+    grown = np.clip((around - elsewhere) / np.maximum(own - elsewhere, 1e-300), 0.0, _MOST)
+    return np.asarray(np.where(seeds, _MOST, np.where(own > elsewhere, grown, 0.0)))

@@ -1,8 +1,9 @@
-"""The journal of a curated model: edits in their order, and the topics and words they lead to."""
+"""The journal of a curated model: edits in their order, and the topics, words and seeds they lead to."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -17,6 +18,7 @@ _KINDS: dict[str, tuple[int, float, str, bool, bool]] = {
     "rename": (1, 1, "one topic", False, True),
     "merge": (2, math.inf, "two or more different topics", False, False),
     "ban": (0, 0, "no topics", True, False),
+    "seed": (0, 0, "no topics", True, True),
 }
 
 
@@ -28,13 +30,13 @@ class Edit(_Record):
     """One edit of a model's topics.
 
     Attributes:
-        kind: rename, merge or ban.
+        kind: rename, merge, ban or seed.
         topics: the topics it is about, by their number at that time.
-        words: to ban.
-        name: of the renamed topic.
+        words: to ban, or of a seeded topic.
+        name: of the renamed or seeded topic.
     """
 
-    kind: Literal["rename", "merge", "ban"]
+    kind: Literal["rename", "merge", "ban", "seed"]
     topics: tuple[_Topic, ...] = ()
     words: tuple[str, ...] = ()
     name: _Name | None = None
@@ -59,15 +61,15 @@ class CuratedTopic(_Record):
     """A topic of the model, as the next fit takes it up.
 
     Attributes:
-        topic: its number in the model.
+        topic: its number in the model; None for a seeded topic that has not been fitted yet.
         name: given by the user, or None.
-        curated: whether the user named or merged it. Its words are then a prior of the next fit; those of
-            other topics are only where it starts.
+        curated: whether the user named, merged or seeded it. Its words are then a prior of the
+            next fit; those of other topics are only where it starts.
         share: of all tokens.
         words: its most probable words with p(word | topic).
     """
 
-    topic: _Topic
+    topic: _Topic | None
     name: _Name | None = None
     curated: bool = True
     share: Annotated[float, Field(ge=0, le=1)] = 0.0
@@ -81,7 +83,7 @@ class Curation(_Record):
         version: of this layout.
         edits: since the model was fitted, oldest first; these can be undone.
         earlier: edits that were part of the fit.
-        topics: all topics as they are now; empty if there are no edits.
+        topics: all topics as they are now, and seeded topics to come; empty if there are no edits.
         banned: words that the model must not know.
     """
 
@@ -94,7 +96,21 @@ class Curation(_Record):
     @property
     def names(self) -> dict[int, str]:
         """The names given by the user, by topic."""
-        return {c.topic: c.name for c in self.topics if c.name is not None}
+        return {c.topic: c.name for c in self.topics if c.topic is not None and c.name is not None}
+
+    @classmethod
+    def of_seeds(cls, seeds: Mapping[str, Sequence[str]]) -> Curation:
+        """Return a journal for a first fit: a topic for each name, around the words given for it."""
+        try:
+            topics = [
+                CuratedTopic(topic=None, name=name, words=dict.fromkeys(words, 1.0 / max(len(set(words)), 1)))
+                for name, words in seeds.items()
+            ]
+        except ValidationError as error:
+            raise InputError(f"seeds: {one_line(error)}") from None
+        if empty := [topic.name for topic in topics if not topic.words or "" in topic.words]:
+            raise InputError(f"seeds: the topic {empty[0]!r} has no words, or an empty one")
+        return cls(topics=tuple(topics))
 
     def without_undo(self) -> Curation:
         """Return the journal of a model that has learned more since; its edits can no longer be undone."""

@@ -8,13 +8,16 @@ from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg import block_diag
+from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import CSR, Float64, Int64
 from tagtopics.analysis.effects.measure import Measured, Sampling, TopicMean, measure
 from tagtopics.analysis.effects.regressors import (
+    Factor,
     Part,
     Term,
     Values,
@@ -22,6 +25,7 @@ from tagtopics.analysis.effects.regressors import (
     clusters_of,
     complete_rows,
     is_number,
+    kind_matrix,
     make_part,
     numbers,
     parse_terms,
@@ -67,6 +71,7 @@ class Effects(Record):
     terms: tuple[str, ...]  # names of the numbers, tags and splines
     units: tuple[str, ...]  # of the effects of each term times 100
     titles: tuple[str, ...]  # of the table that a term belongs to: a kind of tags, else its own
+    given: tuple[str, ...]  # kinds of tags that were held constant
     n_docs: int  # documents with all values
     left_out: int  # documents without some value
     refits: int
@@ -113,7 +118,9 @@ def effects(
     model: TopicModel,
     corpus: Corpus,
     *,
-    on: Sequence[str],
+    on: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    given: Sequence[str] = (),
     cluster: str | None = None,
     values: Values | None = None,
     refits: int = 200,
@@ -133,10 +140,12 @@ def effects(
     Args:
         model: a fitted `LDA` or `TTM`; its topics keep their numbers.
         corpus: documents with words of the model, usually those it was fitted to.
-        on: names, or formulas of names such as "rating * s(day)", whose terms are added. A name is a number:
-            "year" or "date" from the dates of the corpus, a kind of tags that are all numbers, or a name in
-            `values`; or another kind of tags, each of them a term, "tags" if tags have no kinds. `s(day)` is
-            a spline, `rating:day` an interaction, and `a * b` is `a + b + a:b`.
+        on: numbers, or formulas such as "rating * s(day)", whose terms are added. A number is "year" or
+            "date" from the dates of the corpus, a kind of tags that are all numbers, or a name in `values`;
+            another name is a kind of tags. `s(day)` is a spline, `rating:day` an interaction, and `a * b` is
+            `a + b + a:b`.
+        kinds: further kinds of tags, each tag a term; "tags" if tags have no kinds.
+        given: kinds of tags to hold constant: each tag has a random effect with the variance of a document.
         cluster: a number or a kind of tags; documents that share it are sampled together.
         values: numbers or texts of documents by name, (D,), NaN or None where unknown; a data frame, too.
         refits: number of bootstrap samples.
@@ -148,15 +157,18 @@ def effects(
         on_progress: called with the share of the work that is done.
     """
     check_is_fitted(model)
-    terms = parse_terms(on)
     corpus = corpus if corpus.columns else replace(corpus, columns=model.columns_)
     corpus, known = add_values(corpus, values)
-    factors = dict.fromkeys(factor for term in terms for factor in term)
+    if not on and not kinds:
+        raise InputError("effects: name numbers or formulas (on), or kinds of tags (kinds)")
+    formula = parse_terms([f"`{one}`" if one in known or is_number(corpus, one) else one for one in on])
+    factors = dict.fromkeys(factor for term in formula for factor in term)
     named = [name for name, basis in factors if basis or name in known or is_number(corpus, name)]
     columns = {name: known[name] if name in known else numbers(corpus, name) for name in named}
     rows = complete_rows(list(columns.values()), corpus.n_docs, ", ".join(named) or "effects")
     part, columns = corpus.select(rows), {name: column[rows] for name, column in columns.items()}
-    design = make_design(part, terms, columns, min_docs)
+    terms = [*formula, *((Factor(kind),) for kind in kinds)]
+    design = make_design(part, terms, columns, given, min_docs)
     known = {name: column[rows] for name, column in known.items()}
     clusters = None if cluster is None else clusters_of(part, cluster, known)
     sampling = Sampling(refits, seed, level, n_jobs, on_progress, clusters)
@@ -166,6 +178,7 @@ def effects(
         terms=tuple(units),
         units=tuple(unit for unit, _ in units.values()),
         titles=tuple(title for _, title in units.values()),
+        given=tuple(given),
         n_docs=len(rows),
         left_out=corpus.n_docs - len(rows),
         refits=refits,
@@ -182,26 +195,35 @@ class Design(NamedTuple):
     parts: tuple[Part, ...]
     fixed: Float64  # (D, Q) those of all terms
     report: Float64  # (P, Q) effects are these times the coefficients
+    groups: CSR  # (D, G): tags with random effects; no columns if there are none
 
     def estimate(self, rows: Int64, shares: Float64) -> Float64:
         """Return the effects, (P, K), of the sampled documents; shares are (D, K)."""
         fixed = np.column_stack([np.ones(len(rows)), self.fixed[rows]])
         with single_thread():
-            found = np.linalg.lstsq(fixed.T @ fixed, fixed.T @ shares, rcond=None)[0][1:]
+            # V^-1 X with V = I + Z Z', for regressors X and random effects Z
+            whitened = solve_ridge(sp.csr_array(self.groups[rows]), fixed, 1e-8)
+            found = np.linalg.lstsq(whitened.T @ fixed, whitened.T @ shares, rcond=None)[0][1:]
             return np.asarray(self.report @ found)
 
 
 def make_design(
-    corpus: Corpus, terms: Sequence[Term], columns: Mapping[str, Float64], min_docs: int
+    corpus: Corpus,
+    terms: Sequence[Term],
+    columns: Mapping[str, Float64],
+    given: Sequence[str],
+    min_docs: int,
 ) -> Design:
-    """Return the regressors of terms; `columns` are numbers, (D,)."""
+    """Return the regressors of terms; `columns` are numbers, (D,), tags of `given` have random effects."""
     parts = tuple(make_part(corpus, term, columns, min_docs) for term in terms)
     fixed = np.hstack([part.columns for part in parts])
     if fixed.shape[1] > _MOST_COLUMNS:
         raise InputError(
             f"effects: {fixed.shape[1]:,} regressors are too many; name fewer, or raise min_docs"
         )
-    return Design(parts, fixed, block_diag(*(part.report for part in parts)))
+    groups = [kind_matrix(corpus, kind, 2)[0] for kind in given]
+    joined = sp.csr_array(sp.hstack(groups)) if groups else sp.csr_array((corpus.n_docs, 0))
+    return Design(parts, fixed, block_diag(*(part.report for part in parts)), joined)
 
 
 def _rows(parts: Sequence[Part], found: Measured) -> tuple[Effect, ...]:
@@ -220,3 +242,13 @@ def _rank(rows: Sequence[Effect]) -> tuple[bool, float, int]:
     """Return the place of a curve among others: clear ones first, then by size."""
     clear, size = any(row.clear for row in rows), max(abs(row.estimate) for row in rows)
     return not clear, -size, rows[0].topic
+
+
+def solve_ridge(groups: CSR, values: Float64, tolerance: float) -> Float64:
+    """Return (I + Z Z')^-1 Y for Z, CSR (N, G), and Y, (N, P), by conjugate gradients."""
+    if 0 in groups.shape:
+        return values
+    back = sp.csr_array(groups.T)
+    shape = (len(values), len(values))
+    matrix = LinearOperator(shape, matvec=lambda v: v + groups @ (back @ v), dtype=np.float64)
+    return np.column_stack([cg(matrix, column, rtol=tolerance)[0] for column in values.T])

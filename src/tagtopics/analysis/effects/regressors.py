@@ -53,7 +53,7 @@ def parse_terms(formulas: Sequence[str]) -> list[Term]:
     """
     text, place, mark = " + ".join(one.strip().removeprefix("~") for one in formulas), 0, "+"
     sums = list[list[list[Factor]]]()
-    while mark:
+    while mark and formulas:
         if mark == "+":
             sums.append([[]])
         elif mark == "*":
@@ -128,7 +128,7 @@ def _tag_part(corpus: Corpus, kind: str, min_docs: int) -> Part:
         raise InputError(f"effects: no tag of kind {kind[:40]!r} is on {min_docs} documents or more")
     if len(names) > _MOST_TERMS:
         raise InputError(f"effects: {len(names):,} tags of kind {kind[:40]!r} are too many terms; "
-                         "raise min_docs")  # fmt: skip
+                         "raise min_docs, or give it as given")  # fmt: skip
     dense, report = np.asarray(tags.toarray()), np.eye(len(names), dtype=np.float64)
     if len(names) > 1 and dense.sum(1).max() <= 1:
         # Contrasts whose mean over the documents is zero, and a column for documents without a tag.
