@@ -54,8 +54,14 @@ def generate(
         for counts, tags in chunks:
             ids = tuple(f"doc{d}" for d in range(done, done + counts.shape[0]))
             counts = canonical_counts(thin(counts, words_per_doc, rng))
-            names = {"vocabulary": tuple(vocabulary), "tag_names": tuple(tag_names)}
-            writer.add(Corpus(counts=counts, tags=canonical_tags(tags), ids=ids, **names))
+            corpus = Corpus(
+                counts=counts,
+                tags=canonical_tags(tags),
+                vocabulary=tuple(vocabulary),
+                tag_names=tuple(tag_names),
+                ids=ids,
+            )
+            writer.add(corpus)
             done += len(ids)
         return writer.close()
 

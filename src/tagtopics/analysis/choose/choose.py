@@ -268,8 +268,15 @@ def recommend(fitted: Sequence[GridRow], half: Sequence[GridRow], seed: int) -> 
     R = len(fitted[0].scores)
     best, _, estimate = _estimate(fitted, np.ones(R))
     grid, of_half = [row.n_topics for row in fitted], _estimate(half, np.ones(R))[2]
-    known = {"estimate": estimate, "half_estimate": of_half, "best_score": best, "seed": seed}
-    found = partial(TopicChoice, **known, restarts=R, rows=choice_rows(fitted))
+    found = partial(
+        TopicChoice,
+        estimate=estimate,
+        half_estimate=of_half,
+        best_score=best,
+        seed=seed,
+        restarts=R,
+        rows=choice_rows(fitted),
+    )
     few = [f"{R} restarts give a rough interval; use 10 or more"] if R < 5 else []
     if best == grid[-1]:
         purpose = "choose by purpose: fewer topics to read, more to predict; or try larger numbers"

@@ -55,10 +55,9 @@ def report_page(
         f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    blocks, later = (
-        {name: base64.b64encode(data).decode() for name, data in some.items()} for some in (blocks, later)
-    )
-    parts = {"style": style(), "script": script(), "blocks": blocks, "later": later, "policy": policy}
+    parts: dict[str, Any] = {"style": style(), "script": script(), "policy": policy}
+    for where, packed in (("blocks", blocks), ("later", later)):
+        parts[where] = {name: base64.b64encode(data).decode() for name, data in packed.items()}
     return _render(title, settings, parts).encode("utf-8", "replace")
 
 
