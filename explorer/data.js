@@ -80,7 +80,7 @@ export async function load() {
   const { topics, tags, documents, words, sizes } = index;
   store.K = sizes.topics;
   store.tokens = words.total;
-  const rows = { words: tags.words, credits: tags.credits, tags: documents.tags, documents: words.documents };
+  const rows = { words: tags.words, credits: tags.credits, tags: documents.tags, documents: index.posted };
   whenNeeded("words", () => rowsOf(rows.words), tags);
   whenNeeded("credits", () => rowsOf({ sizes: rows.words.sizes, values: rows.credits }, shortFloat), tags);
   whenNeeded("tags", () => rowsOf(rows.tags), documents);

@@ -6,7 +6,9 @@ import base64
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Mapping
+from copy import copy
 from functools import lru_cache
 from importlib import metadata
 from importlib.resources import files
@@ -176,3 +178,27 @@ def base64_size(n_bytes: int) -> int:
 def packed(value: Any) -> bytes:
     """Return compressed JSON; equal values give equal bytes."""
     return gzip.compress(compact_json(value), LEVEL, mtime=0)
+
+
+class Packing:
+    """A JSON object compressed part by part; adding to it leaves it as it is, so parts can be tried."""
+
+    def __init__(self) -> None:
+        self._begun, self._compressor = b"", zlib.compressobj(LEVEL, wbits=31)
+        self._next = b"{"
+
+    def added(self, part: dict[str, Any]) -> Packing:
+        """Return a copy with the members of another object, too; there must be some."""
+        more = copy(self)
+        more._compressor, more._next = self._compressor.copy(), b","
+        more._begun += more._compressor.compress(self._next + compact_json(part)[1:-1])
+        return more
+
+    def packed(self) -> bytes:
+        """Return the compressed object."""
+        rest = self._compressor.copy()
+        return self._begun + rest.compress(b"}") + rest.flush()
+
+    def size(self) -> int:
+        """Return how many characters it takes as base64."""
+        return base64_size(len(self.packed()))

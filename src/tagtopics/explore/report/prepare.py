@@ -60,32 +60,28 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
     }
 
 
-def index_of(
-    data: TopicData, docs: Int64, fixed: dict[str, Any] | None = None, counted: Int64 | None = None
-) -> dict[str, Any]:
-    """Return the index of a model, ready for JSON.
+def listed_index(data: TopicData, docs: Int64) -> dict[str, Any]:
+    """Return the part of the index about the documents listed, in the order of their bodies."""
+    return {"posted": ragged(*posted(data, docs)), "documents": documents_of(data, docs)}
 
-    Args:
-        data: the record.
-        docs: the documents to list, in the order of their bodies.
-        fixed: from `fixed_index`, if the index is needed more than once.
-        counted: documents that are not listed, but whose tags are counted.
-    """
-    fixed = fixed or fixed_index(data)
-    counted = docs[:0] if counted is None else counted
-    return fixed | {
-        "sizes": {
-            "documents": len(data.documents.ids),
-            "words": len(data.words),
-            "tags": len(data.tags.names),
-            "topics": data.n_topics,
-            "listed": len(docs),
-            "counted": len(docs) + len(counted),
-        },
-        "words": fixed["words"] | {"documents": ragged(*posted(data, docs))},
-        "documents": documents_of(data, docs),
-        "counted": tag_rows(data, counted),
+
+def counts_of(data: TopicData, docs: Int64, counted: Int64) -> dict[str, Any]:
+    """Return the end of the index: sizes, and the tags of documents that are not listed, but counted."""
+    sizes = {
+        "documents": len(data.documents.ids),
+        "words": len(data.words),
+        "tags": len(data.tags.names),
+        "topics": data.n_topics,
+        "listed": len(docs),
+        "counted": len(docs) + len(counted),
     }
+    return {"sizes": sizes, "counted": tag_rows(data, counted)}
+
+
+def index_of(data: TopicData, docs: Int64, counted: Int64 | None = None) -> dict[str, Any]:
+    """Return the whole index of a model, ready for JSON."""
+    counted = docs[:0] if counted is None else counted
+    return fixed_index(data) | listed_index(data, docs) | counts_of(data, docs, counted)
 
 
 def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
