@@ -32,7 +32,6 @@ from tagtopics.bp.graph import (
     Totals,
     invariant_error,
 )
-from tagtopics.bp.loop import proportions
 from tagtopics.errors import InputError, warn
 
 _TOLERANCE = 1e-3  # largest relative error of the sums of a restored state; rounding stays far below
@@ -50,7 +49,7 @@ class Sweep(NamedTuple):
     number: int  # from 1
     given: SweepInput
     priors: Priors
-    own_counts: Float32 | None = None  # (D, K) pseudo-counts of each document besides alpha; in memory only
+    own_counts: Float32 | None = None  # (D, K) pseudo-counts of each document besides alpha
 
 
 class Executor(Protocol):
@@ -88,8 +87,15 @@ class Executor(Protocol):
         moved, in tokens.
         """
 
-    def doc_topic(self, belief: Belief) -> Float32:
-        """Return the topic proportions of the documents that a model keeps, (D, K)."""
+    @property
+    def kept_rows(self) -> slice | Int64:
+        """Which documents a model keeps."""
+
+    def doc_sums(self, belief: Belief) -> Float32:
+        """Return the sums of the messages of all documents, (D, K)."""
+
+    def kept_sums(self, belief: Belief) -> Float32:
+        """Return those of the documents that a model keeps."""
 
     def check(self, sums: CorpusSums, docs: DocState | None) -> None:
         """Raise `InputError` if a restored state does not fit the documents."""
@@ -103,6 +109,7 @@ class MemoryExecutor:
     lean: bool = False  # recompute messages in each sweep instead of storing them; see `reference.recall`
     kernels: Kernels = compiled
     take: ClassVar[None] = None
+    kept_rows: ClassVar[slice] = slice(None)
 
     @property
     def totals(self) -> Totals:
@@ -125,10 +132,12 @@ class MemoryExecutor:
         arguments = (sweep.given, sweep.priors, sums, sweep.own_counts)
         return float(self.kernels.sweep(self.graph, docs, *arguments))
 
-    def doc_topic(self, belief: Belief) -> Float32:
-        """Return the topic proportions of all documents, (D, K)."""
+    def doc_sums(self, belief: Belief) -> Float32:
+        """Return the sums of the messages of all documents, (D, K)."""
         assert belief.docs is not None
-        return proportions(belief.docs.doc_sums, belief.priors.doc_topic)
+        return belief.docs.doc_sums
+
+    kept_sums = doc_sums
 
     def check(self, sums: CorpusSums, docs: DocState | None) -> None:
         """Raise `InputError` if a restored state does not fit the graph."""
