@@ -267,8 +267,9 @@ class ShardExecutor:
 
     def _range(self, number: int) -> tuple[int, int]:
         """Return the first document of a shard, and the one after its last."""
-        entry = self.folder.manifest.shards[number]
-        return entry.first_doc, entry.first_doc + entry.n_docs
+        shards = self.folder.manifest.shards
+        first = sum(shard.n_docs for shard in shards[:number])
+        return first, first + shards[number].n_docs
 
     def _each(self, work: Callable[..., float], *sums: Float64) -> float:
         """Call `work(number, *sums)` for each shard, with sums of its thread; return the total."""
