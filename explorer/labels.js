@@ -144,7 +144,7 @@ export class MapNames {
     let best = { missed: Infinity };
     const misses = new Map(topics.map((label) => [label, 0]));
     for (let tried = 0; tried < 18 && best.missed > 0; tried++) {
-      const [here, step] = [tried < 3 ? HERE : SMALL, tried % 2 ? 0.25 : 0.5];
+      const [here, step] = [tried < 3 ? HERE : SMALL, tried % 2 ? 0.5 : 0.25];
       this.lay(topics, inView, here, step);
       const left = topics.filter((label) => !label.shown);
       const missed = left.reduce((sum, label) => sum + (label.grey ? 1 : store.K), 0);
