@@ -9,11 +9,11 @@ import tagtopics as tt
 
 def main() -> None:
     """Fit and query one model of each kind."""
-    corpus = tt.make_tagged_corpus(n_docs=60, n_words=80, n_topics=6, n_tags=10).corpus
+    corpus = tt.load_dataset("docstrings").select(range(0, 600, 10))
     settings: dict[str, Any] = {"max_iter": 2, "random_state": 0, "n_jobs": 1}
     for model in (
         tt.TTM(4, memory="stored", **settings),
-        tt.TTM(4, doc_topic_prior="auto", preset="fast", memory="lean", **settings),
+        tt.TTM(4, preset="fast", memory="lean", **settings),
         *(tt.MarkovTTM(4, order=order, memory="stored", **settings) for order in (2, 3, 4, 5)),
         tt.LDA(4, preset=tt.Preset(init="random"), **settings),
         tt.ATM(4, **settings),

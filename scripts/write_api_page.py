@@ -38,7 +38,6 @@ EXTRA = (
     ("tagtopics.recommend.recommender", ("Recommendation",)),
     ("tagtopics.explore.record.topic_data", ("TopicData",)),
     ("tagtopics.bp.callbacks", ("Callback", "Progress")),
-    ("tagtopics.bp.checkpoint", ("Checkpoint", "load_checkpoint")),
     ("tagtopics.scale.ray_executor", ("ray_executor",)),
     ("tagtopics.errors", ("InputError", "MissingExtraError", "CorpusWarning")),
 )

@@ -178,7 +178,7 @@ def test_the_api_page_is_up_to_date() -> None:
     script = runpy.run_path(str(ROOT / "scripts" / "write_api_page.py"))
     page = (DOCS / "api.md").read_text(encoding="utf-8")
     assert page == script["page"](), "run: python scripts/write_api_page.py"
-    assert page.index("### read_corpus") < page.index("### TTM") < page.index("### Checkpoint"), "by use"
+    assert page.index("### read_corpus") < page.index("### TTM") < page.index("### Progress"), "by use"
     assert "- `path`: the folder of the model." in page
     assert set(script["FIRST"]) <= set(dir(tt))
 

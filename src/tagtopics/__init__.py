@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from tagtopics.baselines import RTM as RTM
     from tagtopics.baselines import LabeledLDA as LabeledLDA
     from tagtopics.bp.callbacks import Progress
-    from tagtopics.bp.checkpoint import Checkpoint, load_checkpoint
     from tagtopics.corpus import Corpus, TextRecipe, read_corpus, write_jsonl
     from tagtopics.corpus import write_matrix_folder as write_matrix_folder
     from tagtopics.corpus.tokenizers import register_tokenizer as register_tokenizer
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from tagtopics.curation.journal import Curation as Curation
     from tagtopics.datasets import list_datasets as list_datasets
     from tagtopics.datasets import load_dataset
-    from tagtopics.datasets import make_tagged_corpus as make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
     from tagtopics.evaluation import evaluate
     from tagtopics.explore import ReportOptions as ReportOptions
@@ -71,11 +69,10 @@ _HOMES = {
     "subjects.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
     "readers.encode": ("encode",),
     "corpus.tokenizers": ("register_tokenizer",),
-    "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
+    "datasets": ("list_datasets", "load_dataset"),
     "errors": ("CorpusWarning", "InputError"),
     "explore": ("ReportOptions", "write_report"),
     "bp.callbacks": ("Progress",),
-    "bp.checkpoint": ("Checkpoint", "load_checkpoint"),
     "models": ("LDA", "MarkovTTM", "Preset", "TTM", "TopicFit", "TopicSettings", "fit_topics"),
     "curation.edits": ("curate", "undo"),
     "curation.guided": ("fit_curated",),
@@ -91,7 +88,6 @@ _HOMES = {
 __all__ = [
     "LDA",
     "TTM",
-    "Checkpoint",
     "Corpus",
     "CorpusWarning",
     "InputError",
@@ -105,7 +101,6 @@ __all__ = [
     "evaluate",
     "fit_topics",
     "load",
-    "load_checkpoint",
     "load_dataset",
     "read_corpus",
     "write_jsonl",

@@ -77,9 +77,11 @@ def test_the_documents_stay_with_the_model(folder: Path) -> None:
 
 
 def test_known_words_are_predicted_better_afterwards(folder: Path) -> None:
-    rows = [{"text": "boat oven violin boat oven violin boat oven violin boat oven"} for _ in range(40)]
+    text = "boat oven violin boat oven violin boat oven violin boat oven"
+    rows = [{"text": text} for _ in range(40)]
+    before = tt.load(folder / "model.tt").perplexity([text] * 40)
     told = run("update", folder / "model.tt", write_rows(folder / "mixed.jsonl", rows), "--json").json()
-    assert told["perplexity"]["after"] < told["perplexity"]["before"]
+    assert tt.load(folder / "model.tt").perplexity([text] * 40) < before
     assert told["new_words"] == told["new_tags"] == []
 
 
@@ -90,29 +92,26 @@ def test_out_leaves_the_old_model_as_it_was(folder: Path) -> None:
     assert tree(folder / "model.tt") == before
     assert "8 new, 26 in total" in result.out
     assert "1: geology" in result.out
-    assert "no new document has two words that the model knew" in result.out
     assert str(folder / "grown.tt") in " ".join(result.out.split()).replace(" ", "")
 
 
 def test_the_same_update_gives_the_same_bits(folder: Path) -> None:
     for out in ("one.tt", "two.tt"):
-        options = ("--out", folder / out, "--batch", 4, "--forgetting", 100)
+        options = ("--out", folder / out, "--forgetting", 100)
         assert run("update", folder / "model.tt", folder / "new.jsonl", *options).code == 0
     one, two = ((folder / name / "arrays.safetensors").read_bytes() for name in ("one.tt", "two.tt"))
     assert one == two
 
 
-def test_forgetting_and_batches_reach_the_model(folder: Path) -> None:
+def test_forgetting_reaches_the_model(folder: Path) -> None:
     sums = {}
-    for name, options in {"all": (), "less": ("--forgetting", 4), "cut": ("--batch", 3)}.items():
+    for name, options in {"all": (), "less": ("--forgetting", 4)}.items():
         out = folder / f"{name}.tt"
         assert run("update", folder / "model.tt", folder / "new.jsonl", "--out", out, *options).code == 0
         sums[name] = tt.load(out).topic_sums_
     old, new = 18 * 17, 8 * 6
     assert sums["all"].sum() == pytest.approx(old + new, rel=1e-4)
     assert sums["less"].sum() == pytest.approx(old / 4 + new, rel=1e-4)
-    assert sums["cut"].sum() == pytest.approx(old + new, rel=1e-4)
-    assert not np.array_equal(sums["cut"], sums["all"])
 
 
 def test_lda_keeps_recommending(folder: Path) -> None:
@@ -194,10 +193,8 @@ BAD: dict[str, tuple[tuple[object, ...], str]] = {
     "missing file": (("model.tt", "none.jsonl"), "no such file"),
     "broken input": (("model.tt", "broken.jsonl"), "line 2"),
     "empty input": (("model.tt", "empty.jsonl"), "empty"),
-    "zero batch": (("model.tt", "new.jsonl", "--batch", 0), "--batch"),
-    "batch is no number": (("model.tt", "new.jsonl", "--batch", "many"), "--batch"),
-    "negative half-life": (("model.tt", "new.jsonl", "--forgetting", -3), "--forgetting"),
-    "half-life is NaN": (("model.tt", "new.jsonl", "--forgetting", "nan"), "--forgetting"),
+    "negative half-life": (("model.tt", "new.jsonl", "--forgetting", -3), "forgetting must be a number"),
+    "half-life is NaN": (("model.tt", "new.jsonl", "--forgetting", "nan"), "forgetting must be a number"),
     "no such column": (("model.tt", "new.jsonl", "--text", "abstract"), "'abstract'"),
     "only stop words": (("model.tt", "stop.jsonl"), "no words"),
     "out is a file": (("model.tt", "new.jsonl", "--out", "new.jsonl"), "not a model written by tagtopics"),
@@ -243,7 +240,7 @@ def test_photographs(tmp_path: Path) -> None:
     write_scenes(tmp_path / "old", make_scenes(12))
     write_scenes(tmp_path / "new", make_scenes(4, seed=1))
     model = tmp_path / "m.tt"
-    assert run("fit", tmp_path / "old", "--topics", 4, "--codebook", 16, "--out", model).code == 0
+    assert run("fit", tmp_path / "old", "--topics", 4, "--out", model).code == 0
     tags = tmp_path / "tags.csv"
     names = sorted(path.name for path in (tmp_path / "new").glob("*.png"))
     tags.write_text("id,tags\n" + "".join(f"{name},holiday\n" for name in names))

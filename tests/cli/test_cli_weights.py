@@ -9,12 +9,13 @@ import pytest
 from cli_running import ROWS, run, write_rows
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.corpus.write import write_matrix_folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    corpus = tt.make_tagged_corpus(n_docs=250, n_words=200, seed=0).corpus
+    corpus = make_tagged_corpus(n_docs=250, n_words=200, seed=0).corpus
     write_matrix_folder(corpus, tmp_path / "corpus")
     return tmp_path / "corpus"
 
@@ -125,11 +126,11 @@ def test_tags_that_cannot_be(folder: Path, options: tuple[str, ...], says: str) 
 
 
 def test_presets_reach_the_estimator(folder: Path, tmp_path: Path) -> None:  # needs: models
-    options = ("--topics", 3, "--iterations", 2, "--preset", "fast", "--doc-topic-prior", "auto")
+    options = ("--topics", 3, "--iterations", 2, "--preset", "fast", "--doc-topic-prior", 0.3)
     assert run("fit", folder, *options, "--out", tmp_path / "m.tt").code == 0
     loaded: Any = tt.load(tmp_path / "m.tt")
     assert loaded.get_params()["preset"] == "fast"
-    assert loaded.get_params()["doc_topic_prior"] == "auto"
+    assert loaded.get_params()["doc_topic_prior"] == 0.3
 
 
 def test_a_fit_without_recommender(folder: Path, tmp_path: Path) -> None:  # needs: models

@@ -27,7 +27,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tagtopics as tt
-from tagtopics.bp.propagation import Start
+from benchmarks.synthetic import make_tagged_corpus
+from tagtopics.bp.checkpoint import load_checkpoint
 
 FAILURES = {"killed": 0, "disk full": errno.ENOSPC, "input/output error": errno.EIO}
 _NEVER = 1 << 40
@@ -43,7 +44,7 @@ class Writer(NamedTuple):
 
 def corpus(seed: int, n_docs: int = 30) -> tt.Corpus:
     """Return a small corpus."""
-    return tt.make_tagged_corpus(n_docs=n_docs, n_words=60, n_topics=6, n_tags=10, seed=seed).corpus
+    return make_tagged_corpus(n_docs=n_docs, n_words=60, n_topics=6, n_tags=10, seed=seed).corpus
 
 
 @cache
@@ -78,19 +79,17 @@ def update(folder: Path) -> None:
     command("update", str(folder / "m.tt"), str(folder / "more"))
 
 
-def checkpoint(folder: Path, seed: int, max_iter: int) -> None:
-    """Fit with a checkpoint after every sweep."""
-    path = folder / "fit.ckpt"
-    model = tt.TTM(4, max_iter=max_iter, tol=0.0, random_state=seed, n_jobs=1)
-    start = tt.load_checkpoint(path) if path.exists() else None
-    history = start[1] if start else ()
-    callbacks = [tt.Checkpoint(path, every=1, past=history)]
-    model.fit_topics(corpus(0), callbacks=callbacks, start=Start(resumed=start))
+def checkpoint(folder: Path, max_iter: int) -> None:
+    """Fit to shards, with a checkpoint after every sweep, or continue such a fit."""
+    if not (folder / "shards").exists():
+        shard(folder, 0)
+    model = tt.TTM(4, max_iter=max_iter, tol=0.0, random_state=0, n_jobs=1)
+    tt.fit_shards(model, folder / "shards", folder / "run", resume=True)
 
 
 def checkpoint_state(folder: Path) -> Any:
     """Return which sweep a checkpoint holds; a damaged one raises."""
-    return len(tt.load_checkpoint(folder / "fit.ckpt")[1])
+    return len(load_checkpoint(folder / "run" / "checkpoint.safetensors")[1])
 
 
 def shard(folder: Path, seed: int) -> None:
@@ -132,7 +131,7 @@ WRITERS = {
     "save": Writer(lambda folder: save(folder, 0), lambda folder: save(folder, 1), model_state),
     "update": Writer(prepare_update, update, model_state),
     "checkpoint": Writer(
-        lambda folder: checkpoint(folder, 0, 2), lambda folder: checkpoint(folder, 0, 3), checkpoint_state
+        lambda folder: checkpoint(folder, 2), lambda folder: checkpoint(folder, 3), checkpoint_state
     ),
     "shard": Writer(lambda folder: shard(folder, 0), lambda folder: shard(folder, 1), shard_state),
     "report": Writer(lambda folder: report(folder, 0), lambda folder: report(folder, 1), report_state),

@@ -18,8 +18,8 @@ from fuzz_models import save_model
 from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp.checkpoint import FORMAT, read_arrays, write_arrays
-from tagtopics.bp.propagation import Start
 from tagtopics.files import BLANK, digest_file, sealed
 from tagtopics.models.persistence import load_with_corpus
 from tagtopics.scale import ShardFolder, fit_shards, shard_corpus
@@ -30,24 +30,21 @@ _ODD: list[Any] = [None, -1, 0, 2, 1e308, 10**30, "", "lean", "shards", [], {}, 
 
 def corpus() -> tt.Corpus:
     """Return a small corpus."""
-    return tt.make_tagged_corpus(n_docs=24, n_words=60, n_topics=6, n_tags=10, seed=1).corpus
+    return make_tagged_corpus(n_docs=24, n_words=60, n_topics=6, n_tags=10, seed=1).corpus
 
 
-def model(max_iter: int, memory: str = "stored") -> tt.TTM:
+def model(max_iter: int) -> tt.TTM:
     """Return a model whose fit is interrupted, or continued with more sweeps."""
-    return tt.TTM(3, max_iter=max_iter, tol=0.0, random_state=0, n_jobs=1, memory=memory)
+    return tt.TTM(3, max_iter=max_iter, tol=0.0, random_state=0, n_jobs=1)
 
 
 def prepare(place: Path) -> None:
-    """Leave a model, two checkpoints, shards, and an unfinished fit to them, in a folder."""
+    """Leave a model, shards, and an unfinished fit to them, in a folder."""
     place.mkdir(parents=True)
     documents = corpus()
     save_model(place / "m.tt")
-    for memory in ("stored", "lean"):
-        callbacks = [tt.Checkpoint(place / f"{memory}.ckpt", every=1)]
-        model(2, memory).fit_topics(documents, callbacks=callbacks)
     shard_corpus(documents, place / "shards", shard_edges=150)
-    fit_shards(model(2, "auto"), place / "shards", place / "run")
+    fit_shards(model(2), place / "shards", place / "run")
 
 
 def read_model(place: Path) -> Any:
@@ -56,16 +53,9 @@ def read_model(place: Path) -> Any:
     return vars(loaded), documents
 
 
-def continued(place: Path, name: str) -> Any:
-    """Continue a fit in memory from a checkpoint; what is learned must be finite."""
-    memory = name.partition(".")[0]
-    fitted = model(3, memory).fit_topics(corpus(), start=Start(resumed=tt.load_checkpoint(place / name)))
-    return _finite(fitted)
-
-
 def resumed(place: Path) -> Any:
     """Continue a fit to shards; what is learned must be finite."""
-    return _finite(fit_shards(model(3, "auto"), place / "shards", place / "run", resume=True))
+    return _finite(fit_shards(model(3), place / "shards", place / "run", resume=True))
 
 
 def read_shards(place: Path) -> Any:
@@ -78,7 +68,7 @@ def read_shards(place: Path) -> Any:
 def fitted_shards(place: Path) -> Any:
     """Read all shards and fit a model to them, which must be finite and can be saved and loaded."""
     read_shards(place)
-    fitted = fit_shards(model(2, "auto"), place / "shards", place / "new run")
+    fitted = fit_shards(model(2), place / "shards", place / "new run")
     fitted.save(place / "new.tt")
     return _finite(tt.load(place / "new.tt"))
 
@@ -91,8 +81,6 @@ def _finite(fitted: Any) -> Any:
 
 READERS: dict[str, Callable[[Path], Any]] = {
     "m.tt": read_model,
-    "stored.ckpt": lambda place: continued(place, "stored.ckpt"),
-    "lean.ckpt": lambda place: continued(place, "lean.ckpt"),
     "run": resumed,
     "shards": read_shards,
 }
@@ -137,7 +125,7 @@ def flipped(kinds: tuple[str, ...], campaign: Any) -> Callable[..., dict[str, An
 
 
 def hostile(campaign: Any) -> Callable[..., dict[str, Any]]:
-    """Return a campaign that changes a checkpoint, a run folder or a shard, and mends its digest."""
+    """Return a campaign that changes a run folder or a shard, and mends its digest."""
 
     def run(n: int, rng: np.random.Generator, place: Path) -> dict[str, Any]:
         prepare(place / "seeds")
@@ -147,10 +135,10 @@ def hostile(campaign: Any) -> Callable[..., dict[str, Any]]:
         def one(_: int) -> tuple[str, Callable[[], None]]:
             shutil.rmtree(place / "now", ignore_errors=True)
             shutil.copytree(place / "seeds", place / "now")
-            kind = ("stored.ckpt", "lean.ckpt", "run", "shards")[int(rng.integers(0, 4))]
+            kind = ("run", "shards")[int(rng.integers(0, 2))]
             if kind == "shards":
                 return change_shard(place / "now" / kind, rng), lambda: _unused(fitted_shards(place / "now"))
-            files = sorted((place / "now" / "run").iterdir()) if kind == "run" else [place / "now" / kind]
+            files = sorted((place / "now" / "run").iterdir())
             path = files[int(rng.integers(0, len(files)))]
             what = change(path, rng)
             return f"{path.name}: {what}", lambda: _unused(READERS[kind](place / "now"))

@@ -122,7 +122,6 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "write_matrix_folder": lambda path: tt.write_matrix_folder(corpus(), path),
     "write_report": lambda path: tt.write_report(tt.LDA(2, max_iter=1).fit(corpus()), path),
     "shard_corpus": lambda path: shard_corpus(corpus(), path, overwrite=True),
-    "Checkpoint": lambda path: tt.Checkpoint(path),
     "run folder": lambda path: fit_shards(tt.LDA(2, max_iter=1, random_state=0), shards(path), path),
 }
 
@@ -211,7 +210,7 @@ def no_fit(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("the fit was started")
 
     for module in ("models.topics", "models.online", "bp.loop", "bp.learn_priors"):
-        name = f"tagtopics.{module}.{'run' if module != 'bp.learn_priors' else 'learn_alpha'}"
+        name = f"tagtopics.{module}.{'run' if module != 'bp.learn_priors' else 'choose_priors'}"
         monkeypatch.setattr(name, fail, raising=False)
 
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.pipeline import make_pipeline
 
 import tagtopics as tt
-from tagtopics.datasets.synthetic import SyntheticCorpus
+from benchmarks.synthetic import SyntheticCorpus
 
 TEXTS = ["red apple pie", "apple tart and pie", "blue sea sky", "sky over the sea", "red sky pie"] * 8
 TAGS = [["food"], ["food", "baking"], ["nature"], ["nature"], ["food", "nature"]] * 8
@@ -125,7 +125,7 @@ def test_wrong_tags(y: Any, says: str) -> None:
         ),
         (
             {"doc_topic_prior": 0},
-            "doc_topic_prior must be a number from 1e-09 to 1e.06, or 'auto', or None for the default, not 0",
+            "doc_topic_prior must be a number from 1e-09 to 1e.06, or None for the default, not 0",
         ),
         ({"topic_word_prior": float("nan")}, "topic_word_prior must be"),
         ({"n_jobs": 0}, "n_jobs must be"),

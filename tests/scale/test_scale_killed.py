@@ -16,8 +16,6 @@ from scale_support import as_shards, bits, in_child, small_corpus
 
 from tagtopics import TTM
 from tagtopics.bp.callbacks import Callback
-from tagtopics.bp.checkpoint import Checkpoint, digest_of, identity_of, load_checkpoint
-from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.scale.fit import fit_shards
@@ -69,25 +67,6 @@ def test_a_fit_to_shards_killed_at_random(shards: ShardFolder, tmp_path: Path) -
         kills += not killed_after(rng.uniform(0, lasts), fit_and_clear)
         if kills % 5 == 0:  # now to its end
             assert bits(fit_shards(ttm(), shards, work, resume=True)) == bits(whole)
-
-
-def test_a_fit_in_memory_killed_at_random(corpus: Corpus, tmp_path: Path) -> None:
-    path, identity = tmp_path / "state", identity_of(ttm(), digest_of(corpus))
-
-    def fit() -> TTM:
-        start = load_checkpoint(path, identity) if path.exists() else None
-        keeping = Checkpoint(path, every=2, identity=identity, past=start[1] if start else ())
-        return ttm().fit_topics(corpus, callbacks=[keeping], start=Start(resumed=start))
-
-    began = time.perf_counter()
-    whole = ttm().fit_topics(corpus)
-    lasts = time.perf_counter() - began
-    rng = np.random.default_rng(1)
-    for kill in range(KILLS):
-        killed_after(rng.uniform(0, lasts), fit)
-        if kill % 5 == 4:
-            assert bits(fit()) == bits(whole)
-            path.unlink()
 
 
 def test_a_full_disk_keeps_the_last_sweep(shards: ShardFolder, tmp_path: Path) -> None:

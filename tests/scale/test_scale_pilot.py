@@ -13,7 +13,6 @@ from scale_support import as_shards, small_corpus
 from tagtopics import LDA, TTM, MarkovTTM
 from tagtopics.bp import pilot
 from tagtopics.bp.callbacks import Callback
-from tagtopics.bp.checkpoint import Checkpoint, load_checkpoint
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import build_graph
 from tagtopics.bp.loop import run
@@ -128,7 +127,7 @@ def test_relaxation_fades_from_one(corpus: Corpus, few: None) -> None:
 
 
 @pytest.mark.parametrize("max_iter", [None, 28])
-def test_continued_from_a_checkpoint(
+def test_continued_by_another_process(
     corpus: Corpus, few: None, tmp_path: Path, max_iter: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = TTM(4, random_state=0, tol=0)
@@ -136,11 +135,12 @@ def test_continued_from_a_checkpoint(
     if max_iter:  # then no sweeps follow
         monkeypatch.setattr(topics, "LAST_SWEEPS", 0)
         monkeypatch.setattr(topics, "LAST_SHARE", 1.0)
-    whole.fit_topics(corpus)
+    shards = as_shards(corpus, tmp_path / "s", 1500)
+    fit_shards(whole, shards, tmp_path / "whole")
     stopped = TTM(4, random_state=0, tol=0)
-    stopped.fit_topics(corpus, callbacks=[Checkpoint(tmp_path / "c", every=2), Sweeps(stop=4)])
+    fit_shards(stopped, shards, tmp_path / "run", callbacks=[Sweeps(stop=4)])
     resumed = TTM(4, random_state=0, tol=0, max_iter=max_iter)
-    resumed.fit_topics(corpus, start=Start(resumed=load_checkpoint(tmp_path / "c")))
+    fit_shards(resumed, shards, tmp_path / "run", resume=True)
     assert np.array_equal(whole.components_, resumed.components_)
     assert resumed.n_iter_ == (max_iter or 25)
 
@@ -166,7 +166,7 @@ def test_shards_have_the_topics_of_memory(
     shards = as_shards(corpus, tmp_path / "s", 1500)
     settings = kind().set_params(n_topics=4, random_state=0).topic_settings()
     assert settings.starts_from_pilot(corpus.n_docs) == (kind is TTM)
-    blocks = np.array([*(shard.first_doc for shard in shards.manifest.shards), corpus.n_docs])
+    blocks = np.cumsum([0, *(shard.n_docs for shard in shards.manifest.shards)])
     graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
     expected = fit_topics(corpus, settings, executor=MemoryExecutor(graph, lean=True))
 

@@ -41,7 +41,6 @@ class Baseline(TopicModel):
             max_iter=self.max_iter,
             tol=self.tol,
             callbacks=run.callbacks,
-            resumed=None if run.start is None else run.start.resumed,
         )
         self._store(corpus, topics)
 

@@ -1,9 +1,8 @@
-"""Checkpoints: an unfinished fit on disk, to be continued to the same bits.
+"""Checkpoints: an unfinished fit to shards on disk, to be continued to the same bits.
 
-A checkpoint is one safetensors file: the sums, the previous word sums, alpha, and the state of the documents
-where it is in memory. Its metadata has a format mark, a JSON record (priors, history, what is being fitted)
-and a digest of the record and all arrays. A fit to shards has the same file in its folder, and the state of
-the documents next to it (`scale.shard_executor`).
+A checkpoint is one safetensors file: the sums, the previous word sums and alpha. Its metadata has a format
+mark, a JSON record (priors, history, what is being fitted) and a digest of the record and all arrays. The
+state of the documents is next to it (`scale.shard_executor`).
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, JsonValue
 
-from tagtopics.bp.callbacks import Callback, Step
-from tagtopics.bp.graph import Belief, CorpusSums, DocState, Priors
-from tagtopics.corpus.core import Corpus
+from tagtopics.bp.callbacks import Step
+from tagtopics.bp.graph import Belief, CorpusSums, Priors
 from tagtopics.errors import InputError, one_line
-from tagtopics.files import atomic_file, check_target, digest_arrays, digest_bytes, sweep_leftovers
+from tagtopics.files import atomic_file, digest_arrays, digest_bytes
 
 FORMAT = "tagtopics checkpoint"
 _FREE = ("n_jobs", "max_iter", "tol", "recommender")  # parameters that may change when a fit is continued
@@ -36,46 +34,9 @@ class _Record(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
     version: Literal[1] = 1
     sweep: Annotated[int, Field(ge=0)]
-    memory: Literal["stored", "lean", "shards"]
     priors: dict[str, int | FiniteFloat]  # but alpha; a fit compares them with its own
     history: tuple[tuple[int, FiniteFloat, FiniteFloat], ...]
     identity: dict[str, JsonValue]
-
-
-class Checkpoint(Callback[Belief]):
-    """Save the state at intervals, atomically: the file always contains a complete checkpoint.
-
-    Args:
-        path: a file; an older checkpoint is replaced, any other file is an `InputError`.
-        every: iterations from one checkpoint to the next.
-        identity: what is being fitted, JSON; `load_checkpoint` can compare it.
-        past: the history of the fit that is continued, if any.
-    """
-
-    def __init__(
-        self,
-        path: str | Path,
-        every: int = 10,
-        identity: Mapping[str, Any] | None = None,
-        past: Sequence[Step] = (),
-    ) -> None:
-        self.path = check_target(path, "checkpoint", is_checkpoint, option="--checkpoint")
-        self.every = every
-        self.identity, self.past = dict(identity or {}), tuple(past)
-
-    def on_start(self, max_iter: int) -> None:
-        """Reset the history; remove what a killed fit left next to the file."""
-        sweep_leftovers(self.path)
-        self._history = list(self.past)
-
-    def on_iteration(self, step: Step, state: Belief) -> bool:
-        """Save if it is time."""
-        if not isinstance(state, Belief):
-            raise InputError("a checkpoint holds the state of belief propagation (LDA, TTM) only")
-        self._history.append(step)
-        if step.iteration % self.every == 0:
-            save_checkpoint(self.path, state, self._history, self.identity)
-        return False
 
 
 def save_checkpoint(path: Path, belief: Belief, history: Sequence[Step], identity: Mapping[str, Any]) -> None:
@@ -84,13 +45,8 @@ def save_checkpoint(path: Path, belief: Belief, history: Sequence[Step], identit
     arrays: _Arrays = dict(zip(CorpusSums._fields[:3], belief.sums[:3], strict=True))
     arrays["previous"] = belief.previous
     arrays["doc_topic_prior"] = scalars.pop("doc_topic")
-    memory: Literal["stored", "lean", "shards"] = "shards"
-    if belief.docs is not None:
-        arrays |= belief.docs._asdict()
-        memory = "stored" if len(belief.docs.messages) else "lean"
     record = _Record(
         sweep=belief.sweep,
-        memory=memory,
         priors=scalars,
         history=tuple((step.iteration, step.change, step.seconds) for step in history),
         identity=_as_json(identity),
@@ -99,10 +55,10 @@ def save_checkpoint(path: Path, belief: Belief, history: Sequence[Step], identit
 
 
 def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None) -> tuple[Belief, list[Step]]:
-    """Return a belief and its history, for `start` of `fit` and of `loop.run`, which check that it fits.
+    """Return a belief and its history, to resume from.
 
     Args:
-        path: a file that `Checkpoint` wrote.
+        path: a file of `save_checkpoint`.
         identity: what is to be fitted; a checkpoint of something else is an `InputError`.
     """
     arrays, metadata = read_arrays(path, FORMAT)
@@ -111,10 +67,9 @@ def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None)
         sums = CorpusSums(*(arrays.pop(name) for name in CorpusSums._fields[:3]))
         previous, alpha = arrays.pop("previous"), arrays.pop("doc_topic_prior")
         priors = Priors(alpha, **record.priors)  # type: ignore[arg-type]  # `order` is whole
-        docs = None if record.memory == "shards" else DocState(**arrays)
         history = [Step(*step) for step in record.history]
-        if [step.iteration for step in history] != [*range(1, record.sweep + 1)]:
-            raise ValueError("its history does not have one entry for each sweep")
+        if arrays or [step.iteration for step in history] != [*range(1, record.sweep + 1)]:
+            raise ValueError("it has other arrays, or its history has not one entry for each sweep")
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: damaged checkpoint ({one_line(error)}); start again without it") from None
     for name, value in _as_json(identity or {}).items():
@@ -123,7 +78,7 @@ def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None)
                 f"{path}: was begun with another {name} ({_short(found)} there, {_short(value)} now); "
                 "use the same, or remove it and start again"
             )
-    return Belief(record.sweep, sums, previous, priors, docs), history
+    return Belief(record.sweep, sums, previous, priors, None), history
 
 
 def is_checkpoint(path: Path) -> bool:
@@ -147,17 +102,6 @@ def plain_value(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {name: plain_value(part) for name, part in asdict(value).items()}
     return value.item() if isinstance(value, np.generic) else value
-
-
-def digest_of(corpus: Corpus) -> str:
-    """Return a digest of the counts, the tags and their names."""
-    arrays = [
-        array
-        for matrix in (corpus.counts, corpus.tags)
-        for array in (np.array(matrix.shape), matrix.indptr, matrix.indices, matrix.data)
-    ]
-    names = "\n".join((*corpus.vocabulary, "", *corpus.tag_names))
-    return digest_bytes(f"{digest_arrays(*arrays)}\n{names}".encode("utf-8", "replace"))
 
 
 def write_arrays(path: Path, arrays: _Arrays, metadata: Mapping[str, str]) -> None:

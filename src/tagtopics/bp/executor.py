@@ -30,12 +30,10 @@ from tagtopics.bp.graph import (
     Priors,
     SweepInput,
     Totals,
-    invariant_error,
 )
 from tagtopics.bp.loop import proportions
 from tagtopics.errors import InputError, warn
 
-_TOLERANCE = 1e-3  # largest relative error of the sums of a restored state; rounding stays far below
 # `memory="auto"` stores up to 8 GiB of messages: 4 bytes for each topic of each edge.
 MAX_STORED_BYTES = 8 * 2**30
 _CGROUP = Path("/sys/fs/cgroup")  # what a container sees of its own limits
@@ -91,9 +89,6 @@ class Executor(Protocol):
     def doc_topic(self, belief: Belief) -> Float32:
         """Return the topic proportions of the documents that a model keeps, (D, K)."""
 
-    def check(self, sums: CorpusSums, docs: DocState | None) -> None:
-        """Raise `InputError` if a restored state does not fit the documents."""
-
 
 @dataclass(frozen=True)
 class MemoryExecutor:
@@ -130,14 +125,6 @@ class MemoryExecutor:
         assert belief.docs is not None
         return proportions(belief.docs.doc_sums, belief.priors.doc_topic)
 
-    def check(self, sums: CorpusSums, docs: DocState | None) -> None:
-        """Raise `InputError` if a restored state does not fit the graph."""
-        if docs is None:
-            raise InputError("start: a checkpoint of a fit to shards; continue it with fit_shards")
-        check_docs(docs, self.graph, sums.words.shape[1], self.lean, "start")
-        if not invariant_error(self.graph, sums, docs) < _TOLERANCE:
-            raise InputError("start: a checkpoint of another corpus; its sums do not match these documents")
-
 
 def initial_topics(
     executor: Executor, n_topics: int, seed: int, anchored: bool, known: Bool | None = None
@@ -156,15 +143,9 @@ def initial_topics(
     return anchored_topics(profiles, word_docs, n_topics) + NOISE
 
 
-def check_docs(docs: DocState, graph: FactorGraph, n_topics: int, lean: bool, where: str) -> None:
-    """Raise `InputError` if a restored state has other sizes than a graph, or impossible numbers."""
-    modes = {True: 'memory="lean"', False: 'memory="stored"'}
-    if graph.n_edges and (len(docs.messages) == 0) != lean:
-        raise InputError(
-            f"{where}: was begun with {modes[not lean]}, this fit has {modes[lean]}; use the same"
-        )
-    sizes = (0 if lean else graph.n_edges, graph.n_docs, graph.n_slots)
-    for name, array, n in zip(DocState._fields, docs, sizes, strict=True):
+def check_docs(docs: DocState, graph: FactorGraph, n_topics: int, where: str) -> None:
+    """Raise `InputError` if a restored state, without messages, does not fit a graph."""
+    for name, array, n in zip(DocState._fields, docs, (0, graph.n_docs, graph.n_slots), strict=True):
         check_array(array, (n, n_topics), np.float32, f"{where}: {name}")
 
 

@@ -60,7 +60,6 @@ class FactorGraph(NamedTuple):
     doc_blocks: Int64  # (B + 1,) documents in blocks: sums over documents are rounded block by block
     totals: Totals  # of the whole corpus
     first_edge: int = 0  # number of the part's first edge in the whole corpus
-    first_slot: int = 0
 
     @property
     def n_docs(self) -> int:
@@ -130,13 +129,12 @@ def wire(
     doc_blocks: Int64,
     totals: Totals,
     first_edge: int = 0,
-    first_slot: int = 0,
 ) -> FactorGraph:
     """Return the graph of a corpus, or of a part of one, from its index arrays; see `FactorGraph`."""
     slot_has_words = np.repeat(np.diff(doc_edges) > 0, np.diff(doc_slots))
     tag_slots = group_by(slot_tag, len(totals.tag_docs), keep=slot_has_words)
     arrays = (doc_edges, edge_word, edge_count, doc_slots, slot_tag, tag_slots, doc_blocks)
-    return FactorGraph(*arrays, totals, first_edge, first_slot)
+    return FactorGraph(*arrays, totals, first_edge)
 
 
 def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:
@@ -243,31 +241,6 @@ def normalised(vector: Any) -> Float64:
     vector = np.asarray(vector, dtype=np.float64)
     total = vector.sum()
     return vector / total if total > 0 else np.full(len(vector), 1.0 / len(vector))
-
-
-def invariant_error(graph: FactorGraph, sums: CorpusSums, docs: DocState) -> float:
-    """Return the largest relative error of what must hold in any state; zero up to rounding.
-
-    Each edge's messages add up to its count; documents, words and all topics conserve the tokens; slot
-    means are distributions. NaN anywhere makes the result infinite.
-    """
-    counts = graph.edge_count.astype(np.float64)
-    edge_doc = np.repeat(np.arange(graph.n_docs), np.diff(graph.doc_edges))
-    doc_tokens = np.bincount(edge_doc, counts, graph.n_docs)
-    word_tokens = np.bincount(graph.edge_word, counts, graph.n_words)
-    pairs = [
-        (docs.messages.sum(1, dtype=np.float64), counts[: len(docs.messages)]),
-        (docs.doc_sums.sum(1, dtype=np.float64), doc_tokens),
-        (sums.words.sum(1), word_tokens),
-        (sums.words.sum(keepdims=True).ravel(), counts.sum(keepdims=True)),
-        (docs.slot_means[graph.tag_slots.members].sum(1, dtype=np.float64), np.ones(1)),
-        (sums.tags.sum(1), graph.totals.tag_docs.astype(np.float64)),
-    ]
-    worst = 0.0
-    for found, expected in pairs:
-        error = np.abs(found - expected) / np.maximum(expected, 1.0)
-        worst = max(worst, float(np.max(np.where(np.isnan(error), np.inf, error), initial=0.0)))
-    return worst
 
 
 def joint_profile(profiles: Any) -> Float64:

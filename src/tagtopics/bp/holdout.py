@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import CSR, Float32, Float64, Int64
-from tagtopics.bp.graph import FactorGraph, build_graph
+from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.splits import completion
 from tagtopics.errors import InputError
 
 _BATCH = 1 << 20  # probabilities of held-out words computed at a time, times topics
-
-
-class Holdout(NamedTuple):
-    """Documents to learn from, and documents set aside to predict."""
-
-    graph: FactorGraph  # the documents to learn from
-    seen: Any  # CSR (D, W): tokens of the documents set aside that are given
-    hidden: Any  # CSR (D, W): tokens to predict
-
-
-def set_aside(counts: CSR, tags: CSR, chosen: Int64, seed: int) -> Holdout:
-    """Set the chosen documents aside, and hide a fifth of the tokens of each."""
-    others = np.setdiff1d(np.arange(counts.shape[0]), chosen)
-    seen, hidden = completion(counts[np.sort(chosen)], seed)
-    return Holdout(build_graph(counts[others], tags[others]), seen, hidden)
 
 
 def log_likelihoods(held_out: Any, doc_topic: Float32, phi: Float32) -> Float64:

@@ -2,48 +2,35 @@
 
 Within a fit, expected counts are too smooth to learn from, and words left out one at a time have already
 influenced their neighbours (decisions 204 and 221). So some documents are set aside, topics are learned from
-the others for a few sweeps, and held-out tokens of those set aside are predicted. Then the fit starts on all
+others for a few sweeps, and held-out tokens of those set aside are predicted. Then the fit starts on all
 documents.
 
-**Alpha** (`learn_alpha`). With n_k the counts of a document's seen tokens, n their sum, and e a held-out
-token of word w:
-
-    p(e) = tot_e / (n + K alpha),      tot_e = sum_k (n_k + alpha) phi_k(w)
-    alpha <- alpha  mean_k sum_e phi_k(w) / tot_e  /  sum_e 1 / (n + K alpha)
-
-is the fixed point of the derivative of the held-out likelihood.
-
-**Exponent of the words and alpha** (`choose_priors`). No exponent and no alpha suit all collections, so short
-fits to some of the documents are compared by the likelihood of held-out tokens: with smaller alpha, as long
-as that is better, then with smaller exponents, and with one of these again with smaller alpha (decision 206).
+No exponent of the words and no alpha suit all collections, so short fits to some of the documents are
+compared by the likelihood of held-out tokens: with smaller alpha, as long as that is better, then with
+smaller exponents, and with one of these again with smaller alpha (decision 206).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 
 import numpy as np
 
-from tagtopics._typing import CSR, Float32, Float64
+from tagtopics._typing import Float64
 from tagtopics.bp.executor import MemoryExecutor, Take
 from tagtopics.bp.fold_in import FoldIn
-from tagtopics.bp.graph import Belief, Priors, build_graph
-from tagtopics.bp.holdout import Holdout, log_likelihoods, set_aside
+from tagtopics.bp.graph import Priors, build_graph
+from tagtopics.bp.holdout import log_likelihoods
 from tagtopics.bp.loop import run
 from tagtopics.bp.pilot import choose_held_out
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.corpus.splits import completion
 
 MIN_DOCS = 200  # corpora with fewer documents keep the priors they were given
-_ALPHA_SHARE, _ALPHA_DOCS = 10, 500  # for alpha, one document in 10 is set aside, at most 500
-# Topics are learned for 20 sweeps; alpha is improved from sweep 4 on, in every second sweep.
-_ALPHA_SWEEPS, _FIRST, _EVERY = 20, 4, 2
 _ALPHA, _BETA = 0.1, 0.05  # of preset "paper" (the paper states none), and of models with few topics
 # Most that the scaled priors add up to: tokens of a document, and a share of the tokens of a mean topic.
 _DOC_TOKENS, _TOPIC_SHARE = 5.0, 0.125
-_MIN_ALPHA, _MAX_ALPHA = 1e-3, 10.0  # bounds of a learned alpha
 _CHOICE_DOCS, _CHOICE_SWEEPS, _CHOICE_MIN_DOCS = 2_000, 20, 500  # of the fits that are compared
 _SHARED_SWEEPS = 10  # the first ones, with the priors as given; each fit continues them with its own
 _ERRORS = 2.0  # standard errors by which a step must be better
@@ -63,24 +50,6 @@ def default_beta(n_topics: int, n_tokens: float, n_words: int, scaled: bool) -> 
     """Return the pseudo-count of a word in a topic; less if topics have few tokens, if it is scaled."""
     most = _TOPIC_SHARE * n_tokens / (n_topics * max(n_words, 1))
     return max(min(_BETA, most), 1e-4) if scaled else _BETA
-
-
-def learn_alpha(counts: CSR, tags: CSR, priors: Priors, seed: int, anchored: bool) -> Priors:
-    """Return priors with a symmetric alpha that suits held-out tokens of counts (D, W).
-
-    Those of small corpora, and of counts that are no whole numbers, stay as given.
-    """
-    n_docs = counts.shape[0]
-    if n_docs < MIN_DOCS or not np.array_equal(counts.data, np.rint(counts.data)):
-        return priors
-    n = min(n_docs // _ALPHA_SHARE, _ALPHA_DOCS)
-    chosen = np.random.default_rng(seed).choice(n_docs, n, replace=False)
-    holdout = set_aside(counts, tags, chosen, seed)
-    executor = MemoryExecutor(holdout.graph)
-    calm = priors._replace(relaxation=min(priors.relaxation, _RELAXATION))
-    algorithm = _AlphaLearning(BeliefPropagation(executor, calm, seed, anchored), holdout)
-    learned = run(algorithm, max_iter=_ALPHA_SWEEPS).state.priors
-    return priors._replace(doc_topic=learned.doc_topic)
 
 
 def choose_priors(
@@ -136,46 +105,3 @@ def choose_priors(
     goal, exponents = best.sum() + _LEAST_GAIN, [found._replace(word_exponent=e) for e in _EXPONENTS]
     below, reached = climb(found, best, exponents, goal)
     return lower_alpha(below, reached)[0] if reached.sum() > goal else found
-
-
-@dataclass(frozen=True)
-class _AlphaLearning:
-    """Belief propagation that improves alpha after some of its sweeps."""
-
-    propagation: BeliefPropagation
-    holdout: Holdout
-
-    def init(self) -> Belief:
-        """Return the first belief."""
-        return self.propagation.init()
-
-    def step(self, belief: Belief) -> tuple[Belief, float]:
-        """Return the belief after one sweep, with a better alpha."""
-        belief, change = self.propagation.step(belief)
-        if belief.sweep >= _FIRST and belief.sweep % _EVERY == 0:
-            alpha = _improved_alpha(belief, self.holdout)
-            belief = belief._replace(priors=belief.priors._replace(doc_topic=alpha))
-        return belief, change
-
-
-def _improved_alpha(belief: Belief, holdout: Holdout) -> Float32:
-    """Return alpha (K,) after a few steps of the fixed point, with topics and seen counts as they are."""
-    priors, raised = belief.priors, belief.sums.words + belief.priors.topic_word
-    phi = raised / raised.sum(0)
-    fold_in = FoldIn(phi.astype(np.float32), priors.doc_topic, max_iter=20)
-    alpha, K = float(priors.doc_topic.mean()), len(priors.doc_topic)
-    theta = fold_in.doc_topic(holdout.seen).astype(np.float64)
-    doc_sums = np.maximum(theta * (holdout.seen.sum(1)[:, np.newaxis] + K * alpha) - alpha, 0.0)
-    for _ in range(3):
-        alpha = alpha_step(alpha, phi, doc_sums, holdout.hidden)
-    return np.full_like(priors.doc_topic, alpha)
-
-
-def alpha_step(alpha: float, phi: Float64, doc_sums: Float64, hidden: CSR) -> float:
-    """Return alpha after one step of the equation above, with the sums (D, K) of the seen tokens."""
-    docs = np.repeat(np.arange(hidden.shape[0]), np.diff(hidden.indptr))
-    raised = doc_sums[docs] + alpha  # (E, K)
-    words = phi[hidden.indices]
-    up = (hidden.data * words.mean(1) / (raised * words).sum(1)).sum()
-    down = (hidden.data / raised.sum(1)).sum()
-    return float(min(max(alpha * up / down, _MIN_ALPHA), _MAX_ALPHA)) if down > 0 else alpha

@@ -8,7 +8,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from tagtopics._typing import Float32, Float64
 from tagtopics.bp.callbacks import Callback, Step
-from tagtopics.errors import InputError
 
 __all__ = ["Callback", "FitResult", "Learned", "Step", "TopicAlgorithm", "proportions", "run"]
 
@@ -48,18 +47,9 @@ def run(
         max_iter: the number of the last iteration.
         tol: smallest change worth another iteration; zero never stops early.
         callbacks: called in order.
-        start: a state and its history, to continue from a checkpoint. It is checked first.
+        start: a state and its history, to continue from.
     """
-    check = getattr(algorithm, "check", None)  # of an algorithm that can continue from a restored state
-    if start is None:
-        state, history = algorithm.init(), list[Step]()
-    elif check is None:
-        raise InputError(
-            "fit: this model cannot continue from a checkpoint; only belief propagation (LDA, TTM) can"
-        )
-    else:
-        check(start[0])
-        state, history = start[0], list(start[1])
+    state, history = (algorithm.init(), []) if start is None else (start[0], list(start[1]))
     if history and history[-1].change < tol:
         return FitResult(state, history, "converged")
     reason = "max_iter"

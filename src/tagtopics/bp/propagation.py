@@ -23,9 +23,9 @@ _FADING, _LATE_FADING = 0.95, 0.97
 AFTER_PILOT = 1.0  # largest over-relaxation of a fit that starts from the topics of a pilot
 # Over-relaxation above 1 oscillates. It starts after `_PLAIN` sweeps, if the change exceeds `_SLOW`.
 _PLAIN, _SLOW = 15, 0.02
-# Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only the
-# first four sweeps and every fifth one do (decision 223).
-_EVERY, _MANY = 5, 5_000
+# Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only
+# every tenth one does, from the first one on (decision 223).
+_EVERY, _MANY = 10, 5_000
 # A default fit ends with a few sweeps with a smaller exponent and a larger prior of words, as a multiple; a
 # part of this prior stays in p(word | topic) (decision 206).
 LAST_SWEEPS, _LAST_EXPONENT, _LAST_PRIOR, LAST_SHARE = 3, 0.9375, 4.0, 0.25
@@ -41,7 +41,7 @@ class Start:
     relaxation: float = np.inf  # largest over-relaxation of the fit
     earlier: CorpusSums | None = None  # of documents learned before; sweeps read them, the result has them
     word_counts: Float64 | None = None  # (W, K) pseudo-counts of known topics; sweeps read them
-    resumed: tuple[Belief, Sequence[Step]] | None = None  # an interrupted fit, from `load_checkpoint`
+    resumed: tuple[Belief, Sequence[Step]] | None = None  # an interrupted fit to shards
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class BeliefPropagation:
         """Return whether a sweep, counted from 1, credits words to tags; see `_EVERY`."""
         acts = self.priors.pairwise_weight > 0 or self.priors.higher_order_weight > 0
         few = int(self.executor.totals.tag_docs.sum()) < _MANY
-        return acts or few or number < _EVERY or number % _EVERY == 0
+        return acts or few or number % _EVERY == 1
 
     def _fading(self) -> tuple[float, int]:
         """Return the factor of relaxation in each sweep, and after which sweep it begins."""
@@ -128,9 +128,7 @@ class BeliefPropagation:
         return belief
 
     def check(self, belief: Belief) -> None:
-        """Raise `InputError` unless a restored belief fits the corpus, the priors and the memory mode."""
-        if not isinstance(belief, Belief):
-            raise InputError("start: not a state of belief propagation; pass what load_checkpoint returns")
+        """Raise `InputError` unless a restored belief fits the corpus and the priors."""
         K, totals = self.n_topics, self.executor.totals
         W, T = len(totals.word_docs), len(totals.tag_docs)
         for name, array, n in zip(CorpusSums._fields[:3], belief.sums[:3], (W, T, T), strict=True):
@@ -149,7 +147,8 @@ class BeliefPropagation:
             there, here = getattr(belief.priors, name), getattr(self.priors, name)
             if there != here:
                 raise InputError(f"start: was begun with another {name} ({there:g} there, {here:g} now)")
-        self.executor.check(belief.sums, belief.docs)
+        if not abs(belief.sums.words.sum() - totals.n_tokens) <= 1e-3 * max(totals.n_tokens, 1.0):
+            raise InputError("start: a checkpoint of another corpus; its sums do not match the documents")
 
     def _with_earlier(self, sums: CorpusSums) -> CorpusSums:
         """Return the sums of all documents, the earlier ones included."""

@@ -24,9 +24,8 @@ from tagtopics.images.commands import ImageTagOption, MapsOption, is_image_file,
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.text import Text
 
-    from tagtopics.corpus import Corpus, TextRecipe
+    from tagtopics.corpus import Corpus
     from tagtopics.models.ttm import TTM
 
 
@@ -41,9 +40,6 @@ TagOption = Annotated[
 OverwriteOption = Annotated[bool, flag("Replace existing files in FOLDER.", "--overwrite")]
 
 _SHOWN = 5  # documents printed if none is chosen
-_MAX_CHARACTERS = 2000  # of a text
-_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red")
-_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def command(
@@ -98,9 +94,8 @@ def command(
     documents = credited_documents(loaded, corpus)
 
     def draw(console: Console) -> None:
-        for d, document in enumerate(documents):
-            text = corpus.texts[d] if corpus.texts is not None else None
-            draw_document(console, document, text, loaded.recipe_, top or 10)
+        for document in documents:
+            draw_document(console, document, top or 10)
         if doc is None and n_docs > len(documents):
             console.print(f"... and {n_docs - len(documents):,} more documents: --doc or --json", style="dim")
 
@@ -148,59 +143,18 @@ def best_tag(word: dict[str, Any]) -> str:
     return max(credit, key=lambda tag: credit[tag])
 
 
-def draw_document(
-    console: Console, document: dict[str, Any], text: str | None, recipe: TextRecipe | None, top: int
-) -> None:
-    """Print one document: its text in the colours of its tags, and a table with the words of each tag."""
-    from rich.padding import Padding
-    from rich.text import Text
-
+def draw_document(console: Console, document: dict[str, Any], top: int) -> None:
+    """Print the tags of one document: their shares of its tokens, and the words with the most credit."""
     console.print(plain(document["id"], "bold"))
     if not document["tags"]:
         console.print("  no tag that the model knows\n", style="dim")
         return
-    number = {tag: i for i, tag in enumerate(document["tags"])}
-    best = {word["word"]: number[best_tag(word)] for word in document["words"]}
-    marked = [_marked(word, i, console) for word, i in best.items()]
-    body = _coloured(text, best, recipe, console) if text else Text(" ").join(marked)
-    console.print(Padding(body, (0, 2)))
     total = sum(word["count"] for word in document["words"]) or 1
     rows = []
-    for tag, i in number.items():
+    for tag in document["tags"]:
         tokens = sum(word["credit"].get(tag, 0.0) * word["count"] / total for word in document["words"])
         mine = [word for word in document["words"] if best_tag(word) == tag] or document["words"][:top]
         mine = sorted(mine, key=lambda word: -word["credit"][tag] * word["count"])[:top]
         words = ", ".join(f"{word['word']} {word['credit'][tag]:.2f}" for word in mine)
-        rows.append((str(i + 1), plain(tag, _style(i)), f"{100 * tokens:.0f} %", words))
-    console.print(make_table(None, [">", "tag", ">share", "words with the most credit"], rows=rows))
-
-
-def _coloured(text: str, best: dict[str, int], recipe: TextRecipe | None, console: Console) -> Text:
-    """Return a text with each word in the colour of its best tag."""
-    from rich.text import Text
-
-    from tagtopics.corpus import TextRecipe
-    from tagtopics.corpus.spans import SpanFinder
-
-    if len(text) > _MAX_CHARACTERS:
-        text = text[:_MAX_CHARACTERS].rsplit(" ", 1)[0] + " ..."
-    words = list(best)
-    text, spans = SpanFinder(words, recipe or TextRecipe()).find(text)
-    marked = Text()
-    end = 0
-    for span in spans:
-        marked.append_text(plain(text[end : span.start], "dim", keep="\n"))
-        marked.append_text(_marked(text[span.start : span.stop], best[words[span.word]], console))
-        end = span.stop
-    return marked.append_text(plain(text[end:], "dim", keep="\n"))
-
-
-def _marked(word: str, i: int, console: Console) -> Text:
-    """Return a word in the colour of its tag; without colours, with the number of the tag."""
-    mark = "" if console.color_system else str(i + 1).translate(_DIGITS)
-    return plain(word + mark, _style(i), keep="\n")
-
-
-def _style(i: int) -> str:
-    colour = _COLOURS[i % len(_COLOURS)]
-    return colour if i < len(_COLOURS) else f"{colour} underline"
+        rows.append((tag, f"{100 * tokens:.0f} %", words))
+    console.print(make_table(None, ["tag", ">share", "words with the most credit"], rows=rows))

@@ -19,7 +19,6 @@ from tagtopics.cli.estimators import (
 from tagtopics.cli.options import (
     ColumnOptions,
     CorpusArgument,
-    ImageOptions,
     ModelOptions,
     ModelOutOption,
     OutputOptions,
@@ -52,7 +51,6 @@ def command(
     model: ModelOptions,
     columns: ColumnOptions,
     text: TextOptions,
-    images: ImageOptions,
     scale: ScaleOptions,
     output: OutputOptions,
     out: ModelOutOption = "model.tt",
@@ -87,7 +85,7 @@ def command(
         read = began
         sizes = _fit_shards(estimator, corpus, target, scale, output, keep)
     else:
-        visual = visual_vocabulary(corpus, images, model.seed, output)
+        visual = visual_vocabulary(corpus, model.seed, output)
         documents = read_training(corpus, columns, text, output, visual)
         if tag_names is not None:
             documents = named_documents(documents, tag_names)

@@ -24,14 +24,6 @@ def share_or_number(value: str) -> int | float:
         raise typer.BadParameter(f"{value[:40]!r} is neither a number (5) nor a share (0.5)") from None
 
 
-def number_or_word(value: str) -> float | str:
-    """Parse a number; other words, such as "auto", are left to the estimator to check."""
-    try:
-        return float(value)
-    except ValueError:
-        return value
-
-
 def option(
     text: str,
     *names: str,
@@ -102,7 +94,6 @@ def _field(
 
 _input = partial(_field, panel="Reading the input")
 _text = partial(_field, panel="Text processing")
-_image = partial(_field, panel="Images")
 _model = partial(_field, panel="Model")
 _long = partial(_field, panel="Fits to shards")
 
@@ -145,15 +136,6 @@ class TextOptions:
 
 
 @dataclass(frozen=True)
-class ImageOptions:
-    """How images become visual words; None keeps the default of `VisualVocabulary`."""
-
-    on_error: str | None = _image("What to do with an unreadable image.", "skip", "skip|raise")
-    codebook: int | None = _image("Number of words for patterns, and the same number for colours.", "64")
-    working_pixels: int | None = _image("Scale images to this area in pixels.", "192 x 128")
-
-
-@dataclass(frozen=True)
 class ModelOptions:
     """Which estimator, with which parameters; None keeps the estimator's default."""
 
@@ -166,10 +148,7 @@ class ModelOptions:
     tag_pseudo_count: float | None = _model("Tokens that known tags are worth (markov).", "5.0", "X")
     iterations: int | None = _model("Maximum number of sweeps: 100; paper: 200; large: 25.", "by preset")
     tolerance: float | None = _model("Stop when the mean change is below this.", "0.002", "X")
-    doc_topic_prior: Any = _model(
-        "Pseudo-count of each topic in a document: 0.1, less for many topics; 'auto' learns it.",
-        "by preset", "X", parser=number_or_word,
-    )  # fmt: skip
+    doc_topic_prior: float | None = _model("Pseudo-count of each topic in a document.", "by preset", "X")
     topic_word_prior: float | None = _model("Pseudo-count of each word in a topic.", "by preset", "X")
     memory: str | None = _model("stored (faster), lean (recomputes messages), or auto.", "auto", "ENGINE")
     seed: int = _model("Random seed; equal seeds give equal results.", value=0)

@@ -13,7 +13,6 @@ from tagtopics.cli.options import (
     ModelArgument,
     OutputOptions,
     VectorsOption,
-    flag,
     option,
     top_option,
 )
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from tagtopics.recommend.choice import Recommendation
 
 _NO_WORD = "no word that the model knows"
+_REASONS = 3  # words of a document that are shown for each tag
 
-WhyOption = Annotated[int, option("Maximum number of words given as reasons per tag.", "--why", min=0)]
 ThresholdOption = Annotated[
     float, option("Only tags at least this probable, from 0 to 1.", "--threshold", metavar="X")
 ]
@@ -39,9 +38,6 @@ OnlyOption = Annotated[
 ]
 ExcludeOption = Annotated[
     list[str] | None, option("Not this tag or name; repeat for several.", default="none", metavar="TAG")
-]
-BalancedOption = Annotated[
-    bool, flag("Give rare tags a place in the lists, at a small cost in precision.", "--balanced")
 ]
 
 
@@ -56,8 +52,6 @@ def recommend_command(
     kind: KindOption = None,
     only: OnlyOption = None,
     exclude: ExcludeOption = None,
-    why: WhyOption = 3,
-    balanced: BalancedOption = False,
     vectors: VectorsOption = None,
 ) -> None:
     """Recommend tags for documents, most probable first, with the words and names that suggest each."""
@@ -66,8 +60,8 @@ def recommend_command(
     loaded = load(model)
     named = loaded.names_ is not None
     corpus = read_asked(input, given, columns, loaded, output, known=not named, tagged=False)
-    choice = Choice(top, balanced, threshold, kind, only or None, exclude or ())
-    found = loaded.recommend_choice(corpus, why, choice, read_vectors(vectors))
+    choice = Choice(top, False, threshold, kind, only or None, exclude or ())
+    found = loaded.recommend_choice(corpus, _REASONS, choice, read_vectors(vectors))
 
     def as_json(one: Recommendation) -> dict[str, Any]:
         row = {"tag": one.tag, "probability": one.probability, "words": [word for word, _ in one.words]}

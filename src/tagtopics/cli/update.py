@@ -9,7 +9,6 @@ from tagtopics.cli.estimators import model_bytes, name_of_model, progress_bar
 from tagtopics.cli.options import ColumnOptions, InputArgument, ModelArgument, OutputOptions, option
 from tagtopics.cli.output import fact_table, note, show
 from tagtopics.cli.sources import load_with_documents, read_more
-from tagtopics.errors import InputError
 from tagtopics.files import check_space
 
 _SHOWN = 10  # new tags and words that are printed
@@ -17,7 +16,6 @@ _SHOWN = 10  # new tags and words that are printed
 OutOption = Annotated[
     str | None, option("Folder of the updated model.", "--out", "-o", default="MODEL", metavar="MODEL")
 ]
-BatchOption = Annotated[int | None, option("Documents per batch.", "--batch", default="4,000", min=1)]
 ForgettingOption = Annotated[
     float | None,
     option("Halve the weight of old documents after N new ones.", "--forgetting", default="never"),
@@ -30,15 +28,12 @@ def command(
     columns: ColumnOptions,
     output: OutputOptions,
     out: OutOption = None,
-    batch: BatchOption = None,
     forgetting: ForgettingOption = None,
 ) -> None:
     """Update a model with new documents; their words and tags may be new."""
     from tagtopics.models.online import update_model
     from tagtopics.models.persistence import check_model_target, refuse_changes, save_model
 
-    if forgetting is not None and not 0 < forgetting < float("inf"):
-        raise InputError(f"--forgetting must be a number of documents above 0, not {forgetting:g}")
     check = refuse_changes(model if out is None else out)
     loaded, old = load_with_documents(model)
     target = check_model_target(model if out is None else out)
@@ -50,21 +45,17 @@ def command(
     numbered = corpus.ids == tuple(map(str, range(corpus.n_docs)))
     if not numbered and (repeated := len(set(corpus.ids) & set(loaded.doc_ids_))):
         note(f"{repeated:,} document(s) have the id of a document that the model has already learned")
-    updated = update_model(
-        loaded,
-        old,
-        corpus,
-        forgetting=forgetting,
-        callbacks=progress_bar(output, "Updating"),
-        **({} if batch is None else {"batch_size": batch}),
+    n_words, tags = len(loaded.vocabulary_), {*loaded.tag_names_, *(() if old is None else old.tag_names)}
+    documents = update_model(
+        loaded, old, corpus, forgetting=forgetting, callbacks=progress_bar(output, "Updating")
     )
     seconds = {"read": read - began, "update": time.perf_counter() - read}
-    if updated.corpus is None and corpus.tags.nnz:
+    if documents is None and corpus.tags.nnz:
         note(
             "the model was saved without its documents, so it can no longer recommend tags; "
             "fit a new model for that"
         )
-    save_model(loaded, target, updated.corpus, check=check)
+    save_model(loaded, target, documents, check=check)
     payload: dict[str, Any] = {
         "model": name_of_model(loaded),
         "path": str(target),
@@ -72,25 +63,19 @@ def command(
         "n_docs": len(loaded.doc_ids_),
         "n_words": len(loaded.vocabulary_),
         "n_tags": len(loaded.tag_names_),
-        "new_words": list(updated.new_words),
-        "new_tags": list(updated.new_tags),
-        "perplexity": {"before": updated.perplexity_before, "after": updated.perplexity_after},
+        "new_words": list(loaded.vocabulary_[n_words:]),
+        "new_tags": [tag for tag in corpus.tag_names if tag not in tags],
         "seconds": seconds,
     }
     show(output.json, payload, lambda console: console.print(fact_table(_facts(payload))))
 
 
 def _facts(updated: dict[str, Any]) -> dict[str, str]:
-    seconds, before = updated["seconds"], updated["perplexity"]["before"]
-    perplexity = "not measured: no new document has two words that the model knew"
-    if before is not None:
-        after = updated["perplexity"]["after"]
-        perplexity = f"{before:.1f} on the new documents before the update, {after:.1f} after"
+    seconds = updated["seconds"]
     return {
         "documents": f"{updated['n_new_docs']:,} new, {updated['n_docs']:,} in total",
         "new words": _count_and_names(updated["new_words"]),
         "new tags": _count_and_names(updated["new_tags"]),
-        "perplexity": perplexity,
         "seconds": f"{seconds['read']:.1f} to read, {seconds['update']:.1f} to learn",
         "saved to": updated["path"],
     }

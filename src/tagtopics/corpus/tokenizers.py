@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +12,8 @@ from tagtopics.corpus.core import Tokenizer
 from tagtopics.errors import InputError, MissingExtraError
 from tagtopics.files import code_folder
 
+# Packages for languages without spaces between words; each is an extra with the name of the language.
+_PACKAGES = {"chinese": "jieba", "japanese": "janome.tokenizer", "thai": "pythainlp.tokenize"}
 _registered: dict[str, Tokenizer] = {}
 
 
@@ -25,55 +26,37 @@ def register_tokenizer(name: str, function: Tokenizer) -> None:
         name: a new name; "chinese", "japanese" and "thai" are taken.
         function: takes a text, returns its words in order.
     """
-    if not name.isidentifier() or name in SEGMENTERS:
+    if not name.isidentifier() or name in _PACKAGES:
         raise InputError(f"register_tokenizer: {name[:40]!r} is taken, or not a name of letters and digits")
     _registered[name] = function
 
 
-@lru_cache(maxsize=3)
-def _segmenter(name: str) -> Tokenizer:
-    return SEGMENTERS[name]()
-
-
 def find_tokenizer(name: str) -> Tokenizer:
     """Return a tokenizer by its name."""
-    if name in SEGMENTERS:
+    if name in _PACKAGES:
         return _segmenter(name)
     if name not in _registered:
-        known = ", ".join([*SEGMENTERS, *_registered])
+        known = ", ".join([*_PACKAGES, *_registered])
         raise InputError(
             f"no tokenizer {name[:40]!r}; choose from {known}, or name your own with register_tokenizer"
         )
     return _registered[name]
 
 
-def _chinese() -> Tokenizer:
-    jieba = _import("jieba", "chinese")
-    jieba.setLogLevel(60)
-    segmenter = jieba.Tokenizer()
-    segmenter.tmp_dir = str(code_folder() or os.devnull)  # it loads what it finds there
-    segmenter.initialize()
-    return lambda text: segmenter.cut(text)
-
-
-def _japanese() -> Tokenizer:
-    segmenter = _import("janome.tokenizer", "japanese").Tokenizer()
-    return lambda text: segmenter.tokenize(text, wakati=True)
-
-
-def _thai() -> Tokenizer:
-    tokenize = _import("pythainlp.tokenize", "thai").word_tokenize
-    return lambda text: tokenize(text, engine="newmm")
-
-
-def _import(module: str, language: str) -> Any:
+@lru_cache(maxsize=3)
+def _segmenter(language: str) -> Tokenizer:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return import_module(module)
+            package: Any = import_module(_PACKAGES[language])
     except ImportError:
         raise MissingExtraError(f"{language.title()} text", language) from None
-
-
-# Tokenizers of languages without spaces between words.
-SEGMENTERS: dict[str, Callable[[], Tokenizer]] = {"chinese": _chinese, "japanese": _japanese, "thai": _thai}
+    if language == "thai":
+        return partial(package.word_tokenize, engine="newmm")
+    segmenter = package.Tokenizer()
+    if language == "japanese":
+        return partial(segmenter.tokenize, wakati=True)
+    package.setLogLevel(60)
+    segmenter.tmp_dir = str(code_folder() or os.devnull)  # it loads what it finds there
+    segmenter.initialize()
+    return partial(segmenter.cut)

@@ -58,12 +58,8 @@ def _list_all(output: OutputOptions) -> None:
     rows = [asdict(row) for row in list_datasets()]
 
     def draw(console: Console) -> None:
-        cells = []
-        for row in rows:
-            sizes = ["" if row[n] is None else f"{row[n]:,}" for n in ("n_docs", "n_tags", "n_words")]
-            cells.append([plain(row["name"], "bold"), *sizes, row["origin"], row["description"]])
-        columns = ["name", ">documents", ">tags", ">words", "origin", "description"]
-        console.print(make_table(None, columns, rows=cells))
+        cells = [[plain(row["name"], "bold"), row["origin"], row["description"]] for row in rows]
+        console.print(make_table(None, ["name", "origin", "description"], rows=cells))
 
     show(output.json, {"datasets": rows}, draw)
 
@@ -120,7 +116,7 @@ def demo_command(output: OutputOptions, out: ModelOutOption = "demo.tt", topics:
     model.save(target, corpus=train)
     payload |= {"path": str(target), "n_topics": topics, "iterations": model.n_iter_}
     payload["seconds"] = {"fit": fitted, "all": time.perf_counter() - began}
-    show(output.json, payload, lambda out: _draw(out, payload, model, test))
+    show(output.json, payload, lambda out: _draw(out, payload))
 
 
 def _answers(model: TTM, train: Corpus, test: Corpus) -> dict[str, Any]:
@@ -144,15 +140,14 @@ def _answers(model: TTM, train: Corpus, test: Corpus) -> dict[str, Any]:
     }
 
 
-def _draw(out: Console, payload: dict[str, Any], model: TTM, test: Corpus) -> None:
+def _draw(out: Console, payload: dict[str, Any]) -> None:
     out.print()
     out.print(topic_table(payload["topics"], "What is the collection about?"))
     out.print(profile_table(payload["tags"], "What do tags stand for?"))
     document = payload["document"]
-    text = None if test.texts is None else test.texts[test.ids.index(document["id"])]
     out.print(plain("Which tag accounts for which word? A document not used for training", "bold"))
     out.print()
-    draw_document(out, document, text, model.recipe_, 6)
+    draw_document(out, document, 6)
     baseline, own = payload["metrics"]["unigram_perplexity"], payload["metrics"]["perplexity"]
     rows = [(name, f"{value:,.0f}", f"{100 * value / baseline:.0f} %")
             for name, value in (("word frequencies alone", baseline), ("this model", own))]  # fmt: skip

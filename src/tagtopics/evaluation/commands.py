@@ -61,9 +61,7 @@ def command(
         "n_topics": int(estimator.components_.shape[0]),
         "seed": model.seed,
         "test_tags": test_tags,
-        "metrics": result["metrics"],
-        "seconds": result["seconds"],
-        **{name: result[name] for name in ("mistakes",) if name in result},
+        **result,
     }
     show(output.json, payload, lambda console: _draw(console, payload))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from tagtopics.cli.options import ImageOptions, OutputOptions, option
+from tagtopics.cli.options import OutputOptions, option
 from tagtopics.cli.output import make_table, per_cent, plain, show
 from tagtopics.cli.sources import is_path
 
@@ -25,23 +25,15 @@ MapsOption = Annotated[
 ]
 
 
-def visual_vocabulary(source: str, images: ImageOptions, seed: int, output: OutputOptions) -> Any:
+def visual_vocabulary(source: str, seed: int, output: OutputOptions) -> Any:
     """Return the vocabulary to learn from a folder of images; None if the source is something else."""
     from tagtopics.images.decode import holds_images
 
     if not (is_path(source) and holds_images(Path(source))):
         return None
-    from tagtopics.images.vocabulary import VisualVocabulary, check_settings
+    from tagtopics.images.vocabulary import VisualVocabulary
 
-    given = {
-        "codebook_sizes": None if images.codebook is None else (images.codebook, images.codebook),
-        "working_pixels": images.working_pixels,
-        "on_error": images.on_error,
-    }
-    visual = VisualVocabulary(random_state=seed, verbose=sys.stderr.isatty() and not output.quiet)
-    visual.set_params(**{name: value for name, value in given.items() if value is not None})
-    check_settings(visual)
-    return visual
+    return VisualVocabulary(random_state=seed, verbose=sys.stderr.isatty() and not output.quiet)
 
 
 def is_image_file(source: str) -> bool:

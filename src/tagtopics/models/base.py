@@ -16,7 +16,7 @@ from tagtopics.bp import holdout
 from tagtopics.bp.callbacks import announce
 from tagtopics.bp.executor import Executor
 from tagtopics.bp.fold_in import FoldIn
-from tagtopics.bp.loop import Callback, Step
+from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import seen_part
@@ -54,7 +54,7 @@ class TopicModel(Queries):
     _saved_arrays: ClassVar[dict[str, tuple[str, ...]]] = {}  # arrays and axes beyond those of all models
 
     n_topics: int
-    doc_topic_prior: float | str | None
+    doc_topic_prior: float | None
     topic_word_prior: float | None
     topic_word_prior_: float  # as used
     word_exponent_: float  # as used by belief propagation
@@ -77,7 +77,6 @@ class TopicModel(Queries):
         *,
         vectors: Any = None,
         callbacks: Sequence[Callback[Any]] = (),
-        start: tuple[Any, Sequence[Step]] | None = None,
     ) -> Self:
         """Learn topics, then (where there are tags) the tag prior and the recommender.
 
@@ -89,12 +88,9 @@ class TopicModel(Queries):
             vectors: (D, n) vectors of the documents, such as those of a language model, for `LDA` and `TTM`:
                 documents with near vectors get similar topics and tags, as far as held-out documents agree.
             callbacks: called at every stage and iteration; see `tagtopics.bp.callbacks`.
-            start: a state to resume from, from `load_checkpoint`; the result has the same bits as an
-                uninterrupted fit.
         """
         corpus = self.training_corpus(X, y)
-        resumed = None if start is None else Start(resumed=start)
-        self.fit_topics(corpus, vectors=vectors, callbacks=callbacks, start=resumed)
+        self.fit_topics(corpus, vectors=vectors, callbacks=callbacks)
         self.learn_recommender(corpus, callbacks, vectors)
         return self
 
@@ -118,8 +114,6 @@ class TopicModel(Queries):
             start: where belief propagation begins; see `bp.propagation.Start`.
             callbacks: called at every stage and iteration.
         """
-        if not isinstance(start, Start | None):
-            raise InputError("fit_topics: start must be a Start, such as Start(resumed=load_checkpoint(...))")
         corpus = self.training_corpus(X, y)
         if vectors is not None:
             if executor is not None or start is not None:

@@ -15,7 +15,7 @@ class LDA(OnlineModel):
         preset: "default", "paper", "fast", or a `Preset`: exponent of the words, over-relaxation and start.
         doc_topic_prior: pseudo-count of each topic in each document; in the paper, alpha. None is at most
             0.1, or 5 over the number of topics if that is less; with the default preset and 500 documents or
-            more, it is chosen on held-out documents. "auto" learns it on held-out documents, too.
+            more, it is chosen on held-out documents.
         topic_word_prior: pseudo-count of each word in each topic; in the paper, beta. None is 0.05, or less
             if there are few tokens per topic, so that no more than an eighth of them are added. Fits that end
             with 3 more sweeps keep a quarter of it in `components_`; this is `topic_word_prior_`.

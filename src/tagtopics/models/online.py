@@ -7,10 +7,9 @@ came, and the step of batch t is about 1 / t; f < 1 forgets. Decision 282.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -23,11 +22,10 @@ from tagtopics.bp.propagation import Start
 from tagtopics.bp.relations import Relations, nearest, unit_vectors
 from tagtopics.corpus.align import extended, in_columns, join_corpora
 from tagtopics.corpus.core import Corpus
-from tagtopics.errors import CorpusWarning, InputError
+from tagtopics.errors import InputError
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import (
-    align_words,
     banned_words,
     read_documents,
     titles_of,
@@ -51,7 +49,7 @@ class OnlineModel(TopicModel):
     n_topics: int = 20
     _: KW_ONLY
     preset: str | Preset = "default"
-    doc_topic_prior: float | str | None = None
+    doc_topic_prior: float | None = None
     topic_word_prior: float | None = None
     max_iter: int | None = None
     tol: float = 2e-3
@@ -239,62 +237,40 @@ class OnlineModel(TopicModel):
         """Credit the words of more documents to their tags; of models with `explain`."""
 
 
-class Updated(NamedTuple):
-    """What an update changed."""
-
-    new_words: tuple[str, ...]
-    new_tags: tuple[str, ...]
-    perplexity_before: float | None  # of the new documents, on the words that the model knew before
-    perplexity_after: float | None  # of the same tokens, after learning; None if the model knew none of them
-    corpus: Corpus | None  # all documents, old and new, if the old ones are known
-
-
 def update_model(
     model: TopicModel,
     old: Corpus | None,
     corpus: Corpus,
     *,
-    batch_size: int = BATCH_SIZE,
     forgetting: float | None = None,
     callbacks: Sequence[Callback[Any]] = (),
-) -> Updated:
-    """Update a model with more documents and return what changed; nothing is written.
+) -> Corpus | None:
+    """Update a model with more documents; nothing is written.
 
     Args:
         model: fitted.
         old: the documents it was fitted to, if they are known. With them the words of tags and the
             recommender are learned again, from all documents.
         corpus: the new documents.
-        batch_size: as in `partial_fit`.
         forgetting: as in `partial_fit`.
         callbacks: called at every sweep.
+
+    Returns:
+        All documents, old and new; None if the old ones are unknown.
     """
     if not isinstance(model, OnlineModel):
         raise InputError(f"{type(model).__name__} cannot be updated; LDA and TTM can")
     banned = banned_words(model)
     corpus, old = without_words(corpus, banned), None if old is None else without_words(old, banned)
-    if old is not None and (old.ids != model.doc_ids_ or old.vocabulary != model.vocabulary_):
-        old = None
-    words, tags = model.vocabulary_, {*model.tag_names_, *(() if old is None else old.tag_names)}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CorpusWarning)  # new words are expected
-        known = align_words(model, corpus).copy()
-    measured = bool((known.sum(1) > 1).any())
-    before = model.perplexity(known) if measured else None
-    model.partial_fit(corpus, batch_size=batch_size, forgetting=forgetting, callbacks=callbacks)
-    known.resize((known.shape[0], len(model.vocabulary_)))
-    joined = None if old is None else join_corpora(old, corpus)
-    if joined is not None:
-        model.choose_words(joined)
-        model.learn_tag_prior(joined, callbacks)
-        model.learn_recommender(joined, callbacks)
-    return Updated(
-        new_words=model.vocabulary_[len(words) :],
-        new_tags=tuple(tag for tag in corpus.tag_names if tag not in tags),
-        perplexity_before=before,
-        perplexity_after=model.perplexity(known) if measured else None,
-        corpus=joined,
-    )
+    known = old is not None and (old.ids, old.vocabulary) == (model.doc_ids_, model.vocabulary_)
+    model.partial_fit(corpus, forgetting=forgetting, callbacks=callbacks)
+    if old is None or not known:
+        return None
+    joined = join_corpora(old, corpus)
+    model.choose_words(joined)
+    model.learn_tag_prior(joined, callbacks)
+    model.learn_recommender(joined, callbacks)
+    return joined
 
 
 def _batches(corpus: Corpus, size: int) -> Iterator[Corpus]:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.bp.executor import Executor, MemoryExecutor, Take, is_lean
 from tagtopics.bp.graph import FactorGraph, Priors, Totals, build_graph
-from tagtopics.bp.learn_priors import choose_priors, default_alpha, default_beta, learn_alpha
+from tagtopics.bp.learn_priors import choose_priors, default_alpha, default_beta
 from tagtopics.bp.loop import Callback, Step, TopicAlgorithm, run
 from tagtopics.bp.pilot import (
     RELAXATION,
@@ -26,7 +26,7 @@ from tagtopics.bp.pilot import (
 from tagtopics.bp.propagation import LAST_SHARE, LAST_SWEEPS, BeliefPropagation, Start
 from tagtopics.bp.relations import Relations
 from tagtopics.corpus.core import Corpus
-from tagtopics.models.validation import AUTO, Preset
+from tagtopics.models.validation import Preset
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class TopicSettings:
 
     n_topics: int
     preset: Preset = field(default_factory=Preset)
-    doc_topic_prior: float | str | Float32 | None = None  # "auto" is learned, None depends on n_topics
+    doc_topic_prior: float | Float32 | None = None  # None depends on n_topics
     topic_word_prior: float | None = None
     pairwise_weight: float = 0.0
     higher_order_weight: float = 0.0
@@ -85,9 +85,9 @@ class TopicSettings:
         return self.preset.init == "anchors"
 
     def alpha(self) -> Float32:
-        """Return the pseudo-counts of a document, (K,); those that learning starts from, if "auto"."""
+        """Return the pseudo-counts of a document, (K,)."""
         alpha = self.doc_topic_prior
-        if alpha is None or isinstance(alpha, str):
+        if alpha is None:
             alpha = default_alpha(self.n_topics, self.preset.scales_priors)
         return np.full(self.n_topics, alpha, dtype=np.float32)
 
@@ -116,9 +116,7 @@ class TopicSettings:
     def resolve(self, corpus: Corpus, executor: Executor) -> TopicSettings:
         """Return the settings with the priors and the exponent of a fit; what is not given is learned."""
         priors, seed, alpha = self.priors(executor.totals), self.seed, self.doc_topic_prior
-        if isinstance(alpha, str) and alpha == AUTO:
-            priors = learn_alpha(corpus.counts, corpus.tags, priors, seed, self.anchored)
-        elif self.preset.word_exponent is None and not self.tags_act:
+        if self.preset.word_exponent is None and not self.tags_act:
             documents = executor.totals.n_docs, executor.take or _take_rows(corpus)
             fixed = alpha is not None
             priors = choose_priors(*documents, priors, seed, anchored=self.anchored, fixed_alpha=fixed)
@@ -175,6 +173,8 @@ def fit_topics(
     priors = settings.priors(executor.totals)
     last, share = (LAST_SWEEPS, LAST_SHARE) if settings.is_default else (0, 1.0)
     algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored, start, relations, last)
+    if start.resumed is not None:
+        algorithm.check(start.resumed[0])
     return run_algorithm(
         algorithm,
         topic_word_prior=share * priors.topic_word,

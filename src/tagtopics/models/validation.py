@@ -10,9 +10,6 @@ import numpy as np
 
 from tagtopics.errors import InputError
 
-AUTO = "auto"
-"""The value of every parameter that is to be learned from the data."""
-
 INFERRED = "inferred"
 """In place of the tags of documents: tags are inferred from their words."""
 
@@ -119,9 +116,7 @@ _RULES: dict[str, _Rule] = {
 
 # Parameters whose default depends on the preset, of estimators that have one.
 _RULES_WITH_PRESET = _RULES | {
-    "doc_topic_prior": _or_none(
-        lambda v: (isinstance(v, str) and v == AUTO) or _PRIOR[0](v), f"{_PRIOR[1]}, or 'auto'"
-    ),
+    "doc_topic_prior": _or_none(*_PRIOR),
     "topic_word_prior": _or_none(*_PRIOR),
     "max_iter": _or_none(*_whole(0)),
 }

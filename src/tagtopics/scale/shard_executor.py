@@ -26,13 +26,13 @@ import numpy as np
 from tagtopics._typing import Float32, Float64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, no_profiles
-from tagtopics.bp.callbacks import Step
+from tagtopics.bp.callbacks import Callback, Step
 from tagtopics.bp.checkpoint import (
-    Checkpoint,
     is_checkpoint,
     load_checkpoint,
     read_arrays,
     read_metadata,
+    save_checkpoint,
     write_arrays,
 )
 from tagtopics.bp.executor import Kernels, Sweep, Take, check_docs
@@ -81,7 +81,7 @@ class ShardStates:
             )
         needed: Any = ("C", "A", "W")
         docs = DocState(*(np.require(arrays[name], requirements=needed) for name in DocState._fields))
-        check_docs(docs, graph, n_topics, True, str(path))
+        check_docs(docs, graph, n_topics, str(path))
         return docs
 
     def forget(self, before: int | None = None) -> None:
@@ -97,7 +97,7 @@ class ShardStates:
         return {"format": STATE_FORMAT, "run": self.run, "shard": str(shard), "sweep": str(sweep)}
 
 
-class ShardRun(Checkpoint):
+class ShardRun(Callback[Belief]):
     """The folder of an unfinished fit; as a callback of the loop, it saves every sweep.
 
     Args:
@@ -112,23 +112,28 @@ class ShardRun(Checkpoint):
 
     def __init__(self, folder: str | Path, identity: Mapping[str, Any], *, resume: bool = False) -> None:
         self.folder = check_target(folder, "run folder", is_run, option="--checkpoint")
-        path = self.folder / CHECKPOINT
-        if path.exists() and not resume:
+        self.path, self.identity = self.folder / CHECKPOINT, identity
+        if self.path.exists() and not resume:
             raise InputError(
                 f"{self.folder}: holds an unfinished fit; continue it with --resume, or remove it"
             )
         self.start: tuple[Belief, list[Step]] | None = (
-            load_checkpoint(path, identity) if path.exists() else None
+            load_checkpoint(self.path, identity) if self.path.exists() else None
         )
         self.states = ShardStates(self.folder, digest_bytes(json.dumps(identity, sort_keys=True).encode()))
-        super().__init__(path, 1, identity, self.start[1] if self.start else ())
+        self._history = [] if self.start is None else list(self.start[1])
         if self.start is None and self.folder.is_dir():
             self.states.forget()  # left by a run that was killed as it began or ended
 
+    def on_start(self, max_iter: int) -> None:
+        """Remove what a killed fit left next to the checkpoint."""
+        sweep_leftovers(self.path)
+
     def on_iteration(self, step: Step, state: Belief) -> bool:
         """Save a sweep, then remove the states of the one before."""
+        self._history.append(step)
         with _last_sweep_is_kept():
-            super().on_iteration(step, state)
+            save_checkpoint(self.path, state, self._history, self.identity)
         self.states.forget(state.sweep)
         return False
 
@@ -241,14 +246,6 @@ class ShardExecutor:
     def doc_topic(self, belief: Belief) -> Float32:
         """Return the topic proportions of the documents that a model keeps, (D, K)."""
         return np.concatenate([self._proportions(belief, number) for number in self.kept])
-
-    def check(self, sums: CorpusSums, docs: DocState | None) -> None:
-        """Raise `InputError` if restored sums do not fit the corpus; states are checked on reading."""
-        if docs is not None:
-            raise InputError("start: a checkpoint of a fit in memory; continue it with fit")
-        n_tokens = self.totals.n_tokens
-        if not abs(sums.words.sum() - n_tokens) <= 1e-3 * max(n_tokens, 1.0):
-            raise InputError("start: a checkpoint of another corpus; its sums do not match the shards")
 
     def close(self) -> None:
         """Nothing to release."""
