@@ -12,9 +12,10 @@ import scipy.sparse as sp
 
 from benchmarks.large_corpus import make_large_corpus
 from benchmarks.limits import Limits
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.corpus.core import Corpus, canonical_counts, canonical_tags
 from tagtopics.corpus.splits import completion, train_test
-from tagtopics.datasets import load_dataset, make_tagged_corpus
+from tagtopics.datasets import load_dataset
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("cora", "reuters", "bibtex", "docstrings", "generated")

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.large_corpus import make_large_corpus
+from tagtopics.corpus.core import Corpus, canonical_counts, canonical_tags
 from tagtopics.scale import ShardWriter
 from tagtopics.scale.format import Manifest
 
@@ -51,8 +52,16 @@ def generate(
     done = 0
     with ShardWriter(out, vocabulary, tag_names, shard_edges=shard_edges, overwrite=overwrite) as writer:
         for counts, tags in chunks:
-            ids = [f"doc{d}" for d in range(done, done + counts.shape[0])]
-            writer.add(thin(counts, words_per_doc, rng), tags, ids)
+            ids = tuple(f"doc{d}" for d in range(done, done + counts.shape[0]))
+            counts = canonical_counts(thin(counts, words_per_doc, rng))
+            corpus = Corpus(
+                counts=counts,
+                tags=canonical_tags(tags),
+                vocabulary=tuple(vocabulary),
+                tag_names=tuple(tag_names),
+                ids=ids,
+            )
+            writer.add(corpus)
             done += len(ids)
         return writer.close()
 

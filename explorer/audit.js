@@ -1,6 +1,6 @@
 // The audit: findings to accept or refuse, exported as the file of changes that `tagtopics apply` reads.
-import { bdi, button, byId, clamped, h, keep, kept, link, plural, remark, rich, say, settings, whole } from "./dom.js";
-import { body, isNumber, placeOf, store, titleOf, unpacked } from "./data.js";
+import { bdi, button, clamped, h, keep, kept, link, plural, remark, rich, say, settings, whole } from "./dom.js";
+import { block, body, isNumber, placeOf, store, titleOf } from "./data.js";
 import { documentHref, keepState, stateOf } from "./address.js";
 import { filledInView, growing, tagChip } from "./widgets.js";
 import { csvOf, download } from "./pictures.js";
@@ -24,7 +24,7 @@ const keepAnswers = () => keep(auditKey(), Object.fromEntries(audit.answers));
 
 export async function loadAudit() {
   if (audit.findings) return;
-  audit.findings = await unpacked(byId("audit").textContent);
+  audit.findings = await block("audit");
   readAnswers();
 }
 

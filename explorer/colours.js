@@ -20,17 +20,16 @@ export const tenth = ([lightness, chroma, hue], dark) => packedColour(lightness 
 export function colourModes(chosen) {
   const span = yearSpan();
   const kinds = [...store.kinds].filter(([kind, tags]) => kind !== "year" && tags.length > 1);
-  const unknown = span && store.map.x.some((_, i) => !yearOf(i)) ? " Documents without a known year are grey." : "";
-  const listed = (tags) => topOf(store.tags.documents, TEN.length, tags);
+  const unknown = () => (store.map.x.some((_, i) => !yearOf(i)) ? " Documents without a known year are grey." : "");
   return [
-    { key: "topic", name: "topic", note: "Colours show the topic that distinguishes a document most.", paint: paintTopics },
-    span && { key: "year", name: "year", note: `Colours show the year.${unknown}`, paint: (dark) => paintOrdered(dark, `Colours by year, from ${span.first} to ${span.last}`, yearTexts(span), span.last - span.first + 1, (i) => (yearOf(i) ? span.part(yearOf(i)) : -1)) },
+    { key: "topic", name: "topic", note: () => "Colours show the topic that distinguishes a document most.", paint: paintTopics },
+    span && { key: "year", name: "year", note: () => `Colours show the year.${unknown()}`, paint: (dark) => paintOrdered(dark, `Colours by year, from ${span.first} to ${span.last}`, yearTexts(span), span.last - span.first + 1, (i) => (yearOf(i) ? span.part(yearOf(i)) : -1)) },
     ...kinds.map(([kind, tags]) => ({
-      key: `kind:${kind}`, name: kind || "tag", paint: (dark) => paintTags(dark, listed(tags), tagBare),
-      note: `Colours show the ${plural(listed(tags).length, "most frequent tag")}${kind ? ` of the kind ${kind}` : ""}; documents without one of them are grey.`,
+      key: `kind:${kind}`, name: kind || "tag", paint: (dark) => paintTags(dark, topOf(store.tags.documents, TEN.length, tags), tagBare),
+      note: () => `Colours show the ${plural(Math.min(TEN.length, tags.length), "most frequent tag")}${kind ? ` of the kind ${kind}` : ""}; documents without one of them are grey.`,
     })),
-    store.tags.names.length && { key: "tags", name: "chosen tags", note: "Colours show one to three tags of your choice; other documents are grey.", paint: (dark) => paintTags(dark, chosen) },
-    settings.audit && { key: "audit", name: "audit", note: "Colours show the highest score that the audit gives a tag of the document, or one that it lacks; documents without a finding are grey.", paint: paintAudit },
+    store.tags.names.length && { key: "tags", name: "chosen tags", note: () => "Colours show one to three tags of your choice; other documents are grey.", paint: (dark) => paintTags(dark, chosen) },
+    settings.audit && { key: "audit", name: "audit", note: () => "Colours show the highest score that the audit gives a tag of the document, or one that it lacks; documents without a finding are grey.", paint: paintAudit },
   ].filter(Boolean);
 }
 

@@ -12,9 +12,14 @@ export function bytesOf(base64) {
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
 }
-export async function unpacked(base64) {
+async function unpacked(base64) {
   const stream = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return JSON.parse(await new Response(stream).text());
+}
+// A block of the file. Those behind the script may not have been read yet: it is complete if something follows it.
+export async function block(id) {
+  if (!byId(id)?.nextElementSibling && document.readyState === "loading") await new Promise((done) => document.addEventListener("DOMContentLoaded", done));
+  return unpacked(byId(id).textContent);
 }
 export async function asked(path, body) {
   const options =
@@ -70,12 +75,12 @@ function whenNeeded(name, make, owner = store) {
 }
 
 export async function load() {
-  const index = settings.live ? await asked("data/index") : await unpacked(byId("index").textContent);
+  const index = settings.live ? await asked("data/index") : await block("index");
   Object.assign(store, index);
   const { topics, tags, documents, words, sizes } = index;
   store.K = sizes.topics;
   store.tokens = words.total;
-  const rows = { words: tags.words, credits: tags.credits, tags: documents.tags, documents: words.documents };
+  const rows = { words: tags.words, credits: tags.credits, tags: documents.tags, documents: index.posted };
   whenNeeded("words", () => rowsOf(rows.words), tags);
   whenNeeded("credits", () => rowsOf({ sizes: rows.words.sizes, values: rows.credits }, shortFloat), tags);
   whenNeeded("tags", () => rowsOf(rows.tags), documents);
@@ -90,12 +95,13 @@ export async function load() {
     documents.tags.forEach((row, d) => row.forEach((t) => docs[t].push(d)));
     return docs;
   });
-  store.kinds = kindsOf(tags.names);
-  whenNeeded("homonyms", () => new Map(tagCounts(tags.names.map((_, t) => [tagBare(t)]))));
+  store.kindOf = numeralsOf(tags.kinds.of);
+  store.kinds = new Map(tags.kinds.names.map((kind) => [kind, []]));
+  const members = [...store.kinds.values()];
+  store.kindOf.forEach((kind, t) => members[kind].push(t));
+  store.homonyms = new Set(tags.kinds.homonyms);
   readNames();
-  store.labels = topics.tags.map((typical, k) =>
-    index.pictures ? typical.slice(0, 4).map(tagFull) : wordsOf(k, 4).map(([w]) => words.names[w]),
-  );
+  whenNeeded("labels", () => topics.tags.map((typical, k) => (index.pictures ? typical.slice(0, 4).map(tagFull) : wordsOf(k, 4).map(([w]) => words.names[w]))));
 }
 
 // How many documents have all of these tags; documents that are not listed count, too.
@@ -115,21 +121,6 @@ export const tagsWith = (t) =>
 // Said where a count covers only a part of the collection.
 export const ofListed = () =>
   store.sizes.counted < store.sizes.documents ? ` among the ${whole(store.sizes.counted)} documents in this file` : "";
-
-// As `split_kind` of corpus/tags.py.
-function kindIn(name) {
-  const at = name.indexOf(":");
-  const kind = name.slice(0, Math.max(at, 0));
-  const rest = name.slice(at + 1);
-  return kind.trim() && rest.trim() && !rest.startsWith("//") ? kind : "";
-}
-
-export function kindsOf(names) {
-  const kinds = new Map(names.map((name) => [kindIn(name), []]));
-  if (kinds.size > 8) return new Map([["", [...names.keys()]]]);
-  names.forEach((name, t) => kinds.get(kindIn(name)).push(t));
-  return kinds;
-}
 
 // The name of a topic; with more than three words, those instead.
 export const topicName = (k) => ownNames.get(k) ?? store.topics.names[k];
@@ -156,10 +147,10 @@ export const tagInThesaurus = (t) => (store.tags.labels && store.tags.labels[t])
 export const tagFull = (t) => tagInThesaurus(t) || store.tags.names[t];
 export const tagsAsRead = () => (store.tagsAsRead ||= store.tags.names.map((_, t) => tagFull(t)));
 export const tagsToFind = () => (store.tagsToFind ||= store.tags.names.map((name, t) => (tagFull(t) === name ? name : `${tagFull(t)} ${name}`)));
-export const tagKind = (t) => (tagInThesaurus(t) ? "" : store.kinds.size > 1 || !store.kinds.has("") ? kindIn(store.tags.names[t]) : "");
+export const tagKind = (t) => (tagInThesaurus(t) ? "" : store.tags.kinds.names[store.kindOf[t]]);
 // Without its kind; where this is not shown beside it, homonyms keep it: package:numpy, subpackage:numpy.
 export const tagBare = (t) => (tagKind(t) ? store.tags.names[t].slice(tagKind(t).length).replace(/^:+/, "") : tagFull(t));
-export const tagShort = (t) => (store.homonyms.get(tagBare(t)) > 1 ? tagFull(t) : tagBare(t));
+export const tagShort = (t) => (store.homonyms.has(t) ? tagFull(t) : tagBare(t));
 export const tagLabel = (t) => [tagKind(t) ? h("span", { class: "kind" }, tagKind(t)) : null, bdi(tagBare(t))];
 const square = (roots, row) => Float64Array.from(roots.subarray(row * store.K, (row + 1) * store.K), (x) => x * x);
 export const tagProfile = (t) => square(store.tagRoots, t);
@@ -238,7 +229,7 @@ export async function packedBody(d) {
   if (d >= settings.bodies) return null;
   const at = Math.floor(d / settings.chunk);
   if (!packs.has(at)) {
-    packs.set(at, settings.live ? asked(`data/bodies/${at}`) : unpacked(byId(`bodies-${at}`).textContent));
+    packs.set(at, settings.live ? asked(`data/bodies/${at}`) : block(`bodies-${at}`));
     if (packs.size > 24) packs.delete(packs.keys().next().value);
   }
   return (await packs.get(at))[d % settings.chunk];
@@ -296,7 +287,7 @@ export const badge = (k) =>
 const SHORTS = (base64) => new Uint16Array(bytesOf(base64).buffer);
 
 export async function loadMap() {
-  const found = settings.live ? await asked("data/map") : await unpacked(byId("map-data").textContent);
+  const found = settings.live ? await asked("data/map") : await block("map-data");
   const [x, y] = [SHORTS(found.x), SHORTS(found.y)].map((part) => Float32Array.from(part, (v) => v / 65535));
   store.map = { ...found, x, y, region: SHORTS(found.region) };
 }

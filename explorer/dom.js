@@ -50,7 +50,7 @@ export const rich = (parts, ...values) => parts.flatMap((part, i) => [part, valu
 export const linear = ([a, b], [c, d]) => (value) => c + ((d - c) * (value - a)) / (b - a || 1);
 
 // Number formats.
-export const whole = (n) => Math.round(n).toLocaleString("en");
+export const whole = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 export const percent = (p) => {
   const value = 100 * p;
   return `${value.toFixed(value >= 9.95 || value === 0 ? 0 : value >= 0.95 ? 1 : 2)}\u00a0%`;

@@ -71,11 +71,9 @@ export const yearOfTag = (t) => (/^year:[1-9][0-9]{3}$/.test(store.tags.names[t]
 // Years: of the documents' periods, or of tags such as year:1999; 0 if unknown.
 export function yearOf(d) {
   if (!store.docYears) {
-    const { period, tags } = store.documents;
+    const { period } = store.documents;
     const names = period && store.time ? store.time.periods || store.time.names : null;
-    store.docYears = tags.map((row, e) =>
-      names ? (period[e] >= 0 ? Number.parseInt(names[period[e]], 10) : 0) : Math.max(0, ...row.map(yearOfTag)),
-    );
+    store.docYears = names ? period.map((p) => (p >= 0 ? Number.parseInt(names[p], 10) : 0)) : store.documents.tags.map((row) => Math.max(0, ...row.map(yearOfTag)));
   }
   return store.docYears[d] || 0;
 }

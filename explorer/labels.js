@@ -3,7 +3,7 @@ import { clamped, h, inLines, isNarrow, link, s, topOf } from "./dom.js";
 import { isBackground, store, tagFull, tagShort, telling, titleOf, topicHue, topicName } from "./data.js";
 import { documentHref, tagHref, topicHref } from "./address.js";
 import { plainColour } from "./points.js";
-import { passed } from "./filter.js";
+import { filtered, passed } from "./filter.js";
 
 const NAME_WIDTH = 280; // at most, as in the style sheet
 const [TITLES_FROM, MOST_TITLES] = [6, 120]; // zoom from which documents have their titles, and how many
@@ -12,22 +12,23 @@ let measure;
 function mapLabel(make, lines, x, y, from, size, weight, around) {
   const sized = () => {
     measure ||= document.createElement("canvas").getContext("2d");
-    measure.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
-    const width = Math.max(...lines.map((text) => measure.measureText(text).width));
+    measure.font = `${weight} 16px ${getComputedStyle(document.body).fontFamily}`; // one size: fonts are slow to make
+    const width = (Math.max(...lines.map((text) => measure.measureText(text).width)) * size) / 16;
     return [Math.min(width + 14, NAME_WIDTH), Math.max(lines.length * size * 1.18 + 5, 24)];
   };
-  return { make, sized, lines, x, y, from, around, node: null, shown: false, faded: false, dx: 0, dy: 0 };
+  return { make, sized, lines, x, y, from, around, node: null, shown: false, dx: 0, dy: 0 };
 }
 
-// Topics first, larger ones before smaller ones, then tags. `from` is the zoom from which a name may be shown.
+// Areas, then topics, larger ones before smaller ones. `from` is the zoom from which a name may be shown.
 const broken = (lines) => lines.flatMap((text, i) => (i ? [" ", h("br", {}), text] : [text]));
+const shrunk = () => Math.min(Math.max(Math.sqrt((window.innerWidth * window.innerHeight) / 40_000 / store.K), 0.8), 1);
 function mapLabels() {
-  const { areas, topics, tags, region } = store.map;
+  const { areas, topics, region } = store.map;
   const members = Array.from({ length: store.K }, () => []);
   region.forEach((k, d) => members[k].push(d));
   const counts = members.map((docs) => docs.length);
   const most = Math.max(...counts, 1);
-  const small = Math.min(Math.max(Math.sqrt((window.innerWidth * window.innerHeight) / 40_000 / store.K), 0.8), 1);
+  const small = shrunk();
   const first = telling(topOf(counts, store.K))
     .filter((k) => counts[k] > 0)
     .map((k) => {
@@ -38,17 +39,23 @@ function mapLabels() {
         link(topicHref(k), { class: isBackground(k) ? "name topic plain" : "name topic", vars }, broken(lines));
       return { ...mapLabel(make, lines, topics.x[k], topics.y[k], 0, size, 650, HERE), grey: isBackground(k), has: (d) => region[d] === k, ends: endsOf(members[k], topics.x[k], topics.y[k]) };
     });
-  const second = tags.tags.map((t, i) => {
-    const make = () => link(tagHref(t), { class: "name tag", title: tagFull(t) }, tagShort(t));
-    const has = (d) => store.documents.tags[d].includes(t);
-    return { ...mapLabel(make, [tagShort(t)], tags.x[i], tags.y[i], 1.25 + 0.012 * i, 12 * small, 400, [HERE[0]]), has };
-  });
   const wide = areas.names.map((name, a) => {
     const lines = inLines(name.toUpperCase());
     const make = () => h("span", { class: "name area", title: name }, broken(lines));
     return { ...mapLabel(make, lines, areas.x[a], areas.y[a], 0, 13, 650, AREA), has: (d) => areas.of[region[d]] === a };
   });
-  return [...wide, ...first, ...second];
+  return [...wide, ...first];
+}
+
+const TAGS_FROM = 1.25; // zoom from which the first tags have names
+function tagLabels() {
+  const { tags, x, y } = store.map.tags;
+  const size = 12 * shrunk();
+  return tags.map((t, i) => {
+    const make = () => link(tagHref(t), { class: "name tag", title: tagFull(t) }, tagShort(t));
+    const has = (d) => store.documents.tags[d].includes(t);
+    return { ...mapLabel(make, [tagShort(t)], x[i], y[i], TAGS_FROM + 0.012 * i, size, 400, [HERE[0]]), has };
+  });
 }
 
 // Where a name of a topic, or a line to it, may be: at its place, or at one of its documents nearby.
@@ -56,8 +63,8 @@ const NEARBY = 0.1; // of the width of the map
 const FARTHEST = 0.24; // the same, of the middle of a name without a line
 export function endsOf(docs, x, y) {
   const { x: xs, y: ys } = store.map;
-  const apart = (d) => Math.hypot(xs[d] - x, ys[d] - y);
-  const near = docs.filter((d) => apart(d) < NEARBY).sort((a, b) => apart(a) - apart(b));
+  const apart = new Map(docs.map((d) => [d, (xs[d] - x) ** 2 + (ys[d] - y) ** 2]));
+  const near = docs.filter((d) => apart.get(d) < NEARBY ** 2).sort((a, b) => apart.get(a) - apart.get(b));
   return [[x, y], ...Array.from({ length: Math.min(near.length, 14) }, (_, i) => near[Math.floor((near.length * i) / 14)]).map((d) => [xs[d], ys[d]])];
 }
 
@@ -78,22 +85,17 @@ const AREA = [...HERE];
 const SMALL = HERE.filter(([, , scale]) => scale < 1); // if there is no room for all otherwise
 
 // The line from a place to the nearest edge of a box, which has its middle and half its sides, and its length.
-const lineTo = ([px, py], x, y, w, t) => [px, py, Math.min(Math.max(px, x - w), x + w), Math.min(Math.max(py, y - t), y + t)];
-/** @type {(line: number[]) => number} */
-const reach = ([ax, ay, bx, by]) => Math.hypot(bx - ax, by - ay);
+const lineTo = (place, x, y, w, t) => ({ ax: place[0], ay: place[1], bx: Math.min(Math.max(place[0], x - w), x + w), by: Math.min(Math.max(place[1], y - t), y + t) });
+const reach = (line) => Math.hypot(line.bx - line.ax, line.by - line.ay);
 // On which side of a line a place is.
 const side = (ax, ay, bx, by, x, y) => (bx - ax) * (y - ay) - (by - ay) * (x - ax);
 // Whether two lines cross.
-/** @param {number[]} line @param {number[]} other */
-function crosses([ax, ay, bx, by], [cx, cy, dx, dy]) {
+function crosses({ ax, ay, bx, by }, { ax: cx, ay: cy, bx: dx, by: dy }) {
   return side(ax, ay, cx, cy, dx, dy) > 0 !== side(bx, by, cx, cy, dx, dy) > 0 && side(ax, ay, bx, by, cx, cy) > 0 !== side(ax, ay, bx, by, dx, dy) > 0;
 }
 
 // Whether a line from a place to another passes through a box: not all corners are on one side of it.
-/** @param {number[]} box @param {number[]} line */
-export function meets(box, line) {
-  const [left, top, right, bottom] = box;
-  const [ax, ay, bx, by] = line;
+export function meets({ left, top, right, bottom }, { ax, ay, bx, by }) {
   if ((ax < left && bx < left) || (ax > right && bx > right) || (ay < top && by < top) || (ay > bottom && by > bottom)) return false;
   const first = side(ax, ay, bx, by, left, top) > 0;
   return first !== side(ax, ay, bx, by, right, top) > 0 || first !== side(ax, ay, bx, by, right, bottom) > 0 || first !== side(ax, ay, bx, by, left, bottom) > 0;
@@ -107,6 +109,7 @@ export class MapNames {
     this.titles = new Map();
     this.lines = s("path", {});
     this.node = h("div", { class: "names" }, s("svg", { class: "leaders", "aria-hidden": "true" }, this.lines));
+    this.tags = null; // labels of tags, from some zoom on
     this.at = null; // the view that the names are placed for
   }
 
@@ -124,7 +127,8 @@ export class MapNames {
   choose() {
     const { map } = this;
     for (const label of this.labels.slice(this.named.length)) label.node?.remove();
-    this.labels = [...this.named, ...this.titlesInView()];
+    if (map.zoom >= TAGS_FROM) this.tags ||= tagLabels();
+    this.labels = [...this.named, ...(this.tags || []), ...this.titlesInView()];
     const inView = this.labels.filter((label) => {
       const [px, py] = map.toScreen(label.x, label.y);
       return label.from <= map.zoom && (label.around !== AREA || map.zoom < (isNarrow() ? 1.01 : 0.99)) && px > -20 && py > -20 && px < map.width + 20 && py < map.height + 20;
@@ -140,7 +144,7 @@ export class MapNames {
     let best = { missed: Infinity };
     const misses = new Map(topics.map((label) => [label, 0]));
     for (let tried = 0; tried < 18 && best.missed > 0; tried++) {
-      const [here, step] = [tried < 3 ? HERE : SMALL, tried % 2 ? 0.5 : 0.25];
+      const [here, step] = [tried < 3 ? HERE : SMALL, tried % 2 ? 0.25 : 0.5];
       this.lay(topics, inView, here, step);
       const left = topics.filter((label) => !label.shown);
       const missed = left.reduce((sum, label) => sum + (label.grey ? 1 : store.K), 0);
@@ -161,9 +165,9 @@ export class MapNames {
     const { map } = this;
     this.laid = topics;
     this.step = step;
-    this.taken = [[0, map.height - 56, 230, map.height]]; // the buttons
+    this.taken = [{ left: 0, top: map.height - 56, right: 230, bottom: map.height }]; // the buttons
     const [wide, high] = map.legend ? ["width", "height"].map((side) => Number(map.legend.getAttribute(side))) : [];
-    if (map.legend) this.taken.push([map.width - wide - 16, 0, map.width, high + 12]);
+    if (map.legend) this.taken.push({ left: map.width - wide - 16, top: 0, right: map.width, bottom: high + 12 });
     this.leaders = []; // lines from places to names beside them
     let left = Math.round((map.width * map.height) / 9000);
     const areas = all.filter((label) => label.around === AREA);
@@ -187,8 +191,8 @@ export class MapNames {
         const x = middle[0] + step[0] * w;
         const y = middle[1] + step[1] * t;
         if (x < w + 4 || y < t + 2 || x > width - w - 4 || y > height - t - 2 || this.isTaken(x - w - 4, y - t - 2, x + w + 4, y + t + 2)) continue;
-        const box = [x - w - 4, y - t - 2, x + w + 4, y + t + 2];
-        if (this.leaders.some((other) => meets(box, other))) continue;
+        const box = { left: x - w - 4, top: y - t - 2, right: x + w + 4, bottom: y + t + 2 };
+        if (this.leaders.some((line) => meets(box, line))) continue;
         const at = beside ? label.spots.findIndex((spot) => this.isFree(lineTo(spot, x, y, w, t), around === BELOW)) : -1;
         const isClose = () => !beside || (around === BELOW && label.spots.some((spot) => reach(lineTo(spot, x, y, w, t)) < Math.min(120, width / 9)));
         const needsNoLine = () => Math.hypot(x - px, y - py) < Math.max(FARTHEST * this.map.scale, w + 4) && isClose();
@@ -202,19 +206,20 @@ export class MapNames {
     return false;
   }
   isTaken(left, top, right, bottom) {
-    for (const one of this.taken) if (right >= one[0] && left <= one[2] && bottom >= one[1] && top <= one[3]) return true;
+    for (const one of this.taken) if (right >= one.left && left <= one.right && bottom >= one.top && top <= one.bottom) return true;
     return false;
   }
   isFree(line, below) {
-    const [x, y] = line;
-    const isOver = (box) => below && x > box[0] + 6 && x < box[2] - 6 && y > box[1] + 6 && y < box[3] - 6;
-    return this.taken.every((one) => isOver(one) || !meets(one, line)) && (below || !this.leaders.some((other) => crosses(other, line)));
+    const isOver = ({ left, top, right, bottom }) => below && line.ax > left + 6 && line.ax < right - 6 && line.ay > top + 6 && line.ay < bottom - 6;
+    for (const one of this.taken) if (meets(one, line) && !isOver(one)) return false;
+    for (const other of this.leaders) if (!below && crosses(other, line)) return false;
+    return true;
   }
 
   // Names of what no document of the filter has are faint.
-  fade(mask) {
-    const shown = mask ? passed() : null;
-    for (const label of this.labels) label.faded = Boolean(shown) && !shown.some(label.has);
+  isFaded(label) {
+    if (label.judged !== filtered) [label.judged, label.faded] = [filtered, Boolean(filtered) && !passed().some(label.has)];
+    return label.faded;
   }
   // Every chosen name where the view has it, with a line to its place if it is beside it.
   place() {
@@ -224,11 +229,11 @@ export class MapNames {
       if (!label.shown) continue;
       const [px, py] = map.toScreen(label.x, label.y);
       const [x, y] = [px + label.dx, py + label.dy];
-      label.node.classList.toggle("faded", label.faded);
+      label.node.classList.toggle("faded", this.isFaded(label));
       label.node.classList.toggle("small", label.scale < 1);
       label.node.style.transform = `translate(${(x - label.width / 2).toFixed(1)}px, ${(y - label.height / 2).toFixed(1)}px)`;
       if (!label.end) continue;
-      const [ax, ay, bx, by] = lineTo(map.toScreen(...label.end), x, y, label.width / 2, label.height / 2);
+      const { ax, ay, bx, by } = lineTo(map.toScreen(...label.end), x, y, label.width / 2, label.height / 2);
       lines.push(`M${ax.toFixed(1)} ${ay.toFixed(1)}L${bx.toFixed(1)} ${by.toFixed(1)}`);
     }
     this.lines.setAttribute("d", lines.join(""));

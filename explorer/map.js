@@ -63,7 +63,6 @@ export class DocumentMap {
     this.node.picture = () => this.picture();
     this.watcher = new ResizeObserver(() => this.resize());
     this.watcher.observe(this.node);
-    this.recolour();
   }
 
   tool(text, name, click) {
@@ -151,7 +150,7 @@ export class DocumentMap {
     const paint = mode.paint(dark);
     const grey = mode.key === "year" ? this.faint : packedColour(dark ? 0.42 : 0.8, 0.006, 265);
     this.node.dataset.colour = this.colourBy;
-    this.note = mode.note;
+    this.note = mode.note();
     this.legend?.remove();
     this.legend = mapLegend(paint, dark, rgbOf(this.ground));
     if (this.legend) this.node.append(this.legend);
@@ -164,7 +163,6 @@ export class DocumentMap {
     const { rank } = this.points;
     if (!mask) rank.fill(1);
     else for (let i = 0; i < rank.length; i++) rank[i] = mask[i] ? 1 : 0;
-    this.names.fade(mask);
     this.redraw();
   }
   // What passes the filter, ringed and above the names, unless it is too much to be overlooked.

@@ -1,11 +1,11 @@
 // Analysis of new texts inside the file: words, topics by fold-in, tags by kernel ridge regression.
-import { byId, plural, settings, topOf, whole } from "./dom.js";
-import { asked, bytesOf, normal, overlap, placeOf, store, unpacked } from "./data.js";
+import { plural, settings, topOf, whole } from "./dom.js";
+import { asked, block, bytesOf, normal, overlap, placeOf, store } from "./data.js";
 import { Solver } from "./solver.js";
 
 let offlineBench = null;
 export function loadBench() {
-  offlineBench ||= unpacked(byId("bench").textContent).then(async (found) => {
+  offlineBench ||= block("bench").then(async (found) => {
     const model = decodedBench(found);
     if (model.tags) await inferTopics(model);
     if (model.tags && model.tags.line) model.tags.solver = new Solver(model);

@@ -74,7 +74,8 @@ export class Points {
     for (let i = 0; i < n; i++) {
       const place = at[cell[i]]++;
       this.members[place] = i;
-      [this.inOrder[0][place], this.inOrder[1][place]] = [this.x[i], this.y[i]];
+      this.inOrder[0][place] = this.x[i];
+      this.inOrder[1][place] = this.y[i];
     }
   }
   cellAt(v) {
@@ -144,7 +145,7 @@ export class Points {
 }
 
 // How dense points are, as the address of a small picture: in the mean of their colours, or in one colour.
-export const GLOW = { cells: 192, blur: 3, most: 0.35, pad: 0.06 }; // it ends beyond the unit square, by `pad`
+export const GLOW = { cells: 128, blur: 2, most: 0.35, pad: 0.06 }; // it ends beyond the unit square, by `pad`
 export function glowOf(points, colour) {
   const { cells, blur, most, pad } = GLOW;
   const sums = [0, 1, 2, 3].map(() => new Float32Array(cells * cells)); // red, green, blue, number
@@ -152,7 +153,8 @@ export function glowOf(points, colour) {
   for (let i = 0; i < points.n; i++) {
     const at = cell(points.y[i]) * cells + cell(points.x[i]);
     const own = colour || points.colours[i];
-    [own & 255, (own >> 8) & 255, (own >> 16) & 255, 1].forEach((part, j) => (sums[j][at] += part));
+    for (let j = 0; j < 3; j++) sums[j][at] += (own >> (8 * j)) & 255;
+    sums[3][at]++;
   }
   for (const data of sums) blur2({ data, width: cells, height: cells }, blur);
   const filled = sums[3].filter((n) => n > 0.01).sort();

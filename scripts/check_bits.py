@@ -139,7 +139,8 @@ def print_digests(options: argparse.Namespace) -> None:
         for name, value in (("max", options.control_group), ("current", 0), ("stat", "anon 0")):
             (folder / f"memory.{name}").write_text(str(value))
         executor._CGROUP = folder
-    corpus = tt.read_corpus(options.corpus) if options.corpus else tt.make_tagged_corpus(400, seed=0).corpus
+    corpus = tt.load_dataset(options.corpus or "docstrings")
+    corpus = corpus if options.corpus else corpus.select(range(0, 2400, 6))
     for name, value in results(corpus, options.n_jobs, options.quick):
         sys.stdout.write(f"{digest(value)} {name}\n")
     sys.stdout.flush()
@@ -198,7 +199,8 @@ def main() -> int:
     if options.fork:
         import tagtopics as tt
 
-        tt.TTM(8, max_iter=3, n_jobs=2).fit(tt.make_tagged_corpus(600, seed=1).corpus)  # starts threads
+        some = tt.load_dataset("docstrings").select(range(600))
+        tt.TTM(8, max_iter=3, n_jobs=2).fit(some)  # starts threads
         child = multiprocessing.get_context("fork").Process(target=print_digests, args=(options,))
         child.start()
         child.join()

@@ -9,7 +9,7 @@ import tagtopics as tt
 
 def main() -> None:
     """Fit and query one model of each kind."""
-    corpus = tt.make_tagged_corpus(n_docs=60, n_words=80, n_topics=6, n_tags=10).corpus
+    corpus = tt.load_dataset("docstrings").select(range(0, 600, 10))
     settings: dict[str, Any] = {"max_iter": 2, "random_state": 0, "n_jobs": 1}
     for model in (
         tt.TTM(4, memory="stored", **settings),

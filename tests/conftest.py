@@ -13,7 +13,7 @@ from unittest import mock
 import hypothesis
 import pytest
 
-from tagtopics.datasets.synthetic import SyntheticCorpus
+from benchmarks.synthetic import SyntheticCorpus
 
 hypothesis.settings.register_profile("untimed", deadline=None)  # no test asserts a time
 hypothesis.settings.load_profile("untimed")
@@ -124,6 +124,16 @@ def forked(reader_parent_address: str | None) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def planted() -> SyntheticCorpus:
     """A small corpus with planted topics, tags, credits and groups."""
-    from tagtopics import make_tagged_corpus
+    from benchmarks.synthetic import make_tagged_corpus
 
     return make_tagged_corpus(seed=0)
+
+
+@pytest.fixture(scope="session")
+def planted_folder(planted: SyntheticCorpus, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The same as a matrix folder."""
+    from tagtopics import write_matrix_folder
+
+    folder = tmp_path_factory.mktemp("planted") / "corpus"
+    write_matrix_folder(planted.corpus, folder)
+    return str(folder)

@@ -74,7 +74,7 @@ def correlated_coverage(seeds: Sequence[int], refits: int = 50) -> Any:
     for seed in seeds:
         planted = draw_effects(seed)
         model = tt.LDA(len(planted.topics), random_state=seed).fit_topics(planted.corpus)
-        found = tt.effects(model, planted.corpus, formula="~ rating + s(day, 5)", refits=refits, seed=seed,
+        found = tt.effects(model, planted.corpus, on=["rating", "s(day, 5)"], refits=refits, seed=seed,
                            values={"day": planted.days})  # fmt: skip
         pairs = match_topics(planted.topics, model.components_)
         place = {int(k): int(j) for j, k in zip(pairs.rows, pairs.columns, strict=True)}

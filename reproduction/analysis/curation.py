@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from reproduction import probable_words
 from reproduction.analysis.workflow import load, note
 from tagtopics.models.documents import without_tags
@@ -33,7 +34,7 @@ def seeds() -> Any:
     rows = []
     for docs, words, K, tags, tokens, own in PLANTED:
         for seed in range(900, 905):
-            made = tt.make_tagged_corpus(docs, words, K, tags, 3, tokens, 2, own, seed=seed)
+            made = make_tagged_corpus(docs, words, K, tags, 3, tokens, 2, own, seed=seed)
             truth, corpus = np.asarray(made.topics, dtype=np.float64), made.corpus
             named = {f"seeded {k}": telling(truth, corpus.vocabulary, k) for k in range(3)}
             start: Any = tt.LDA(K - 2, random_state=1).fit_topics(corpus)

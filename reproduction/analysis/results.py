@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from reproduction import PAGES, RECORDS, probable_words
 from reproduction.analysis.correlated_effects import correlated_coverage
 from reproduction.analysis.curation import real_seeds, replay, seeds
@@ -52,7 +53,7 @@ def planted(n_topics: int) -> Any:
     """Return what `choose` recommends for three corpora with a known number of topics, five restarts."""
     rows = []
     for i, (docs, words, tags, tokens, own) in enumerate(PLANTED[n_topics]):
-        corpus = tt.make_tagged_corpus(docs, words, n_topics, tags, 3, tokens, 2, own, seed=70 + i).corpus
+        corpus = make_tagged_corpus(docs, words, n_topics, tags, 3, tokens, 2, own, seed=70 + i).corpus
         found = tt.choose_topics(corpus, GRID, restarts=5, seed=1).to_dict()
         rows.append({"planted": n_topics, "docs": docs, "words": words, **found})
         note(rows[-1])

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from tagtopics.curation.journal import Curation as Curation
     from tagtopics.datasets import list_datasets as list_datasets
     from tagtopics.datasets import load_dataset
-    from tagtopics.datasets import make_tagged_corpus as make_tagged_corpus
     from tagtopics.errors import CorpusWarning, InputError
     from tagtopics.evaluation import evaluate
     from tagtopics.explore import ReportOptions as ReportOptions
@@ -70,7 +69,7 @@ _HOMES = {
     "subjects.thesaurus": ("Thesaurus", "read_thesaurus", "with_thesaurus"),
     "readers.encode": ("encode",),
     "corpus.tokenizers": ("register_tokenizer",),
-    "datasets": ("list_datasets", "load_dataset", "make_tagged_corpus"),
+    "datasets": ("list_datasets", "load_dataset"),
     "errors": ("CorpusWarning", "InputError"),
     "explore": ("ReportOptions", "write_report"),
     "bp.callbacks": ("Progress",),

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.cli import main
 from tagtopics.errors import InputError
 
 
 @pytest.fixture(scope="module")
 def models() -> tuple[tt.LDA, tt.LDA]:
-    corpus = tt.make_tagged_corpus(n_docs=300, n_words=200, n_topics=6, n_tags=10, seed=3).corpus
+    corpus = make_tagged_corpus(n_docs=300, n_words=200, n_topics=6, n_tags=10, seed=3).corpus
     return (
         tt.LDA(6, random_state=0).fit_topics(corpus),
         tt.LDA(8, random_state=1).fit_topics(corpus.select(np.arange(200))),
@@ -50,7 +51,7 @@ def test_topics_without_a_match_are_listed(models: tuple[tt.LDA, tt.LDA]) -> Non
 
 
 def test_words_are_matched_by_name(models: tuple[tt.LDA, tt.LDA]) -> None:
-    corpus = tt.make_tagged_corpus(n_docs=300, n_words=200, n_topics=6, n_tags=10, seed=3).corpus
+    corpus = make_tagged_corpus(n_docs=300, n_words=200, n_topics=6, n_tags=10, seed=3).corpus
     order = np.random.default_rng(0).permutation(150)
     smaller = tt.read_corpus(corpus.counts[:, order])
     from dataclasses import replace

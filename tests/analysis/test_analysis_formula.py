@@ -13,7 +13,7 @@ import pytest
 import tagtopics as tt
 from tagtopics.analysis.effects.effects import make_design
 from tagtopics.analysis.effects.measure import Sampling
-from tagtopics.analysis.effects.regressors import Factor, clusters_of, kind_matrix, parse_formula
+from tagtopics.analysis.effects.regressors import Factor, clusters_of, kind_matrix, parse_terms
 from tagtopics.cli import main
 from tagtopics.corpus.recipe import Columns
 from tagtopics.errors import InputError
@@ -44,6 +44,7 @@ def model(corpus: tt.Corpus) -> tt.LDA:
 @pytest.mark.parametrize(
     ("formula", "terms"),
     [
+        ("a", [(A,)]),
         ("~ a", [(A,)]),
         (" ~a+b ", [(A,), (B,)]),
         ("~ a:b", [(A, B)]),
@@ -52,17 +53,17 @@ def model(corpus: tt.Corpus) -> tt.LDA:
         ("~ a*b + b:a + b", [(A,), (B,), (A, B)]),
         ("~ a * b:c", [(A,), (B, C), (A, B, C)]),
         ("~ s(a)", [(Factor("a", 10),)]),
-        ("~ s( a, df = 5 ) : `b + c`", [(Factor("a", 5), Factor("b + c"))]),
+        ("~ s( a, 5 ) : `b + c`", [(Factor("a", 5), Factor("b + c"))]),
         ("~ Straße:été", [(Factor("Straße"), Factor("été"))]),
     ],
 )  # fmt: skip
 def test_formulas(formula: str, terms: Any) -> None:
-    assert parse_formula(formula) == terms
+    assert parse_terms([formula]) == terms
 
 
 @pytest.mark.parametrize(
     "formula",
-    ["", "a", "~", "~ a +", "~ + a", "~ a b", "~ a - b", "~ 1 + a", "~ s()", "~ s(a", "~ s(a, 2)",
+    ["", "~", "~ a +", "~ + a", "~ a b", "~ a - b", "~ 1 + a", "~ s()", "~ s(a", "~ s(a, 2)",
      "~ s(a, 99)", "~ a::b", "~ (a + b)", "~ log(a)", "y ~ a", "~ s(a + b)", "~ nothing", "~ s(rating)",
      "~ s(x):s(y)", "~ s(few)", "~ one", "~ `a"],
 )  # fmt: skip
@@ -70,13 +71,13 @@ def test_wrong_formulas_are_one_line(model: tt.LDA, corpus: tt.Corpus, formula: 
     values = {"x": np.arange(D), "y": np.arange(D), "a": np.arange(D), "b": np.arange(D), "one": np.ones(D),
               "few": np.arange(D) % 3}  # fmt: skip
     with pytest.raises(InputError, match=r"^[^\n]+$"):
-        tt.effects(model, corpus, formula=formula, values=values, refits=10)
+        tt.effects(model, corpus, on=[formula], values=values, refits=10)
 
 
 def test_an_interaction_is_the_difference_of_slopes(corpus: tt.Corpus) -> None:
     rng = np.random.default_rng(1)
     x, Y = rng.normal(size=D), rng.normal(size=(D, 2))
-    found = make_design(corpus, parse_formula("~ rating * x"), {"x": x}, [], 1).estimate(np.arange(D), Y)
+    found = make_design(corpus, parse_terms(["rating * x"]), {"x": x}, [], 1).estimate(np.arange(D), Y)
     is_l = np.arange(D) % 2 == 0
     slopes = [np.polyfit(x[part], Y[part], 1)[0] for part in (~is_l, is_l)]
     names = kind_matrix(corpus, "rating")[1]
@@ -96,7 +97,7 @@ def test_tags_of_documents_without_one_are_compared_with_each_other(corpus: tt.C
 
 def test_a_spline_follows_a_curve(corpus: tt.Corpus) -> None:
     x = np.random.default_rng(3).uniform(0, 6, D)
-    design = make_design(corpus, parse_formula("~ rating + s(x)"), {"x": x}, [], 1)
+    design = make_design(corpus, parse_terms(["rating + s(x)"]), {"x": x}, [], 1)
     shift = np.where(np.arange(D) % 2 == 0, 0.3, 0.0)
     found = design.estimate(np.arange(D), (np.sin(x) + shift)[:, np.newaxis])
     at = np.array(design.parts[1].at)
@@ -110,7 +111,7 @@ def test_texts_and_numbers_of_a_table_are_terms(model: tt.LDA, corpus: tt.Corpus
         "side": [None if d == 3 else "north" if d % 4 else "south" for d in range(D)],
         "x": np.arange(D),
     }
-    found = tt.effects(model, corpus, formula="~ side + s(x, 4) + Jahr", values=values, refits=10)
+    found = tt.effects(model, corpus, on=["side + s(x, 4)", "Jahr"], values=values, refits=10)
     assert found.terms == ("side:north", "side:south", "s(x)", "Jahr")
     assert found.units == ("points", "points", "points", "points per year")
     assert [title for title, _, _ in found.tables()] == ["side", "s(x)", "Jahr"]
@@ -169,7 +170,7 @@ def test_names_of_topics_and_a_table_for_each_term(
     out = capsys.readouterr().out
     assert "topics over time: points per year" in out
     assert "harbour news" in out
-    formula = ["--formula", "~ side * s(day, 4)", "--values", str(table), "--cluster", "blog"]
+    formula = ["--on", "~ side * s(day, 4)", "--values", str(table), "--cluster", "blog"]
     assert main(["effects", *common, *formula]) == 0
     assert "side:n × s(day): points" in capsys.readouterr().out
     assert main(["effects", *common, *formula, "--json"]) == 0
@@ -177,12 +178,12 @@ def test_names_of_topics_and_a_table_for_each_term(
     assert found["titles"] == ["side", "side", "s(day)", "side × s(day)", "side × s(day)"]
     assert {topic["name"] for topic in found["topics"]} >= {"harbour news"}
     for wrong in (
-        ["--formula", "~ side", "--on", "Jahr"],
-        ["--formula", "~ side"],
+        [],
+        ["--on", "side"],
         ["--on", "Jahr", "--values", folder],
     ):
         assert main(["effects", *common, *wrong]) == 2
-    assert main(["effects", *common, "--formula", "~ x", "--values", __file__]) == 2
+    assert main(["effects", *common, "--on", "x", "--values", __file__]) == 2
     assert "Traceback" not in capsys.readouterr().err
 
 

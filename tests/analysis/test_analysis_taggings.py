@@ -10,12 +10,14 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.analysis.audit.audit import _doubtful_tags
 from tagtopics.analysis.audit.duplicates import weighted_words
 from tagtopics.analysis.audit.margins import _both_sorts, _curved_margins, margins_of, observed_odds
 from tagtopics.analysis.audit.names import name_words, namesakes
 from tagtopics.analysis.audit.taggings import (
     _NOVEL,
+    _NOVEL_ONLY,
     Taggings,
     _batches,
     _best_entries,
@@ -38,7 +40,7 @@ from tagtopics.recommend.ridge import NEIGHBOURS
 @pytest.fixture(scope="module")
 def planted() -> tuple[tt.Corpus, Any, set[tuple[int, int]], set[tuple[int, int]]]:
     """A corpus, its model, and the taggings that were added and removed."""
-    corpus = tt.make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=12, seed=1).corpus
+    corpus = make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=12, seed=1).corpus
     generator = np.random.default_rng(2)
     tags = corpus.tags.toarray()
     there, absent = np.argwhere(tags > 0), np.argwhere(tags == 0)
@@ -233,7 +235,7 @@ def rare_headings() -> tt.Corpus:
 
     They are as real headings: nothing else in the second document suggests them.
     """
-    corpus = tt.make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=12, seed=1).corpus
+    corpus = make_tagged_corpus(n_docs=300, n_words=200, n_groups=0, n_topics=8, n_tags=12, seed=1).corpus
     names = [f"{a}{a}{b}{b} of {b}{a}{b}{a}" for a in "aeiou" for b in "bcdfghklmnpr"]
     rows = np.random.default_rng(3).permutation(300)[: 2 * len(names)].reshape(-1, 2)
     texts = [" ".join(np.repeat(corpus.vocabulary, row)) for row in corpus.counts.toarray()]
@@ -262,11 +264,11 @@ def test_few_documents_give_no_high_score(taggings: Taggings, monkeypatch: pytes
         return doubtful_taggings(taggings._replace(n_others=np.full(len(taggings.docs), n))).scores
 
     assert scores(1e6)[0] > 0.5
-    for share in (0.1, 0.001):
+    for share, novel in ((0.1, _NOVEL), (0.001, _NOVEL_ONLY)):
         monkeypatch.setattr("tagtopics.analysis.audit.taggings._wrong_share", lambda *_, s=share: s)
-        many, odds = scores(1e6), 2 * share / _NOVEL
+        many, odds = scores(1e6), 2 * share / novel
         assert scores(1.0).max() < odds / (1 + odds) < 0.81
-        assert scores(1.0) == pytest.approx(1 / (1 / many + _NOVEL / (2 * share)), rel=1e-4)
+        assert scores(1.0) == pytest.approx(1 / (1 / many + novel / (2 * share)), rel=1e-4)
 
 
 def test_where_the_data_allow_no_errors_scores_are_low(
@@ -294,6 +296,23 @@ def test_taggings_are_compared_with_the_sort_of_errors_that_the_data_allow(
         assert (alone.scores == other.scores).all()
         assert (alone.docs == other.docs).all()
     assert (found[0.05, 0.01].docs != found[0.01, 0.05].docs).any()
+
+
+def test_where_hardly_any_tagging_is_wrong_tags_by_frequency_count(
+    taggings: Taggings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which of two tiny shares is larger is chance, and must not decide what is listed."""
+    found = []
+    for shares in ((0.002, 0.001), (0.001, 0.001)):
+        given = iter(shares)
+        monkeypatch.setattr("tagtopics.analysis.audit.taggings._wrong_share", lambda *_, g=given: next(g))
+        found.append(doubtful_taggings(taggings))
+    monkeypatch.setattr("tagtopics.analysis.audit.taggings._wrong_share", lambda *_: 0.001)
+    found.append(doubtful_taggings(taggings._replace(random=taggings.frequent)))
+    for other in found[1:]:
+        assert (found[0].scores == other.scores).all()
+        assert (found[0].docs == other.docs).all()
+        assert (found[0].tags == other.tags).all()
 
 
 def test_random_taggings_of_the_second_sort_have_tags_by_frequency() -> None:

@@ -97,7 +97,7 @@ def test_totals_count_documents_with_words() -> None:
     assert graph.totals.word_docs.tolist() == [2, 2, 2]
     assert graph.totals.tag_docs.tolist() == [1, 2]  # the document without words does not count
     assert graph.tag_slots.members.tolist() == [0, 1, 3]
-    assert (graph.first_edge, graph.first_slot) == (0, 0)
+    assert graph.first_edge == 0
     assert graph.totals.token_grid == grid_of(9.0)
 
 

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from benchmarks.synthetic import SyntheticCorpus
 from tagtopics.bp import learn_priors
 from tagtopics.bp import propagation as bp
 from tagtopics.bp.executor import MemoryExecutor
@@ -16,7 +17,6 @@ from tagtopics.bp.graph import Priors, build_graph
 from tagtopics.bp.loop import run
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.corpus.splits import train_test
-from tagtopics.datasets.synthetic import SyntheticCorpus
 from tagtopics.errors import InputError
 
 pytestmark = pytest.mark.compiled  # fits to a thousand documents

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp import reference
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.callbacks import Callback, Progress, Step
@@ -74,7 +74,7 @@ def test_progress_bar_draws_to_standard_error(capsys: pytest.CaptureFixture[str]
 @pytest.mark.compiled
 @pytest.mark.parametrize("lean", [False, True])
 def test_reference_and_compiled_kernels_agree(lean: bool) -> None:
-    truth = tt.make_tagged_corpus(n_docs=12, n_words=40, n_topics=5, n_tags=6, n_groups=1, doc_length=15)
+    truth = make_tagged_corpus(n_docs=12, n_words=40, n_topics=5, n_tags=6, n_groups=1, doc_length=15)
     graph = build_graph(truth.corpus.counts, truth.corpus.tags)
     priors = Priors(np.full(4, 0.1, dtype=np.float32), 0.05, 0.1, 0.05, 3)
 

@@ -39,7 +39,7 @@ def in_parts(counts: Any, tags: Any, cuts: list[int]) -> tuple[FactorGraph, list
             graph.doc_slots[a : b + 1] - first_slot,
             graph.slot_tag[slots],
         )
-        parts.append(wire(*arrays, np.array([0, b - a]), graph.totals, first_edge, first_slot))
+        parts.append(wire(*arrays, np.array([0, b - a]), graph.totals, first_edge))
     return graph, parts
 
 

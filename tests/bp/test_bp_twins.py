@@ -158,7 +158,7 @@ def test_sweeps_with_relations(
 @quick
 @given(graphs(), st.booleans())
 def test_sweeps_that_leave_tags_alone(graph: FactorGraph, lean: bool) -> None:
-    """Tags without weight are credited in the first sweeps and in every fifth; messages never see them."""
+    """Tags without weight are credited in sweeps 1, 11, 21, ...; messages never see them."""
     word_topics = np.random.default_rng(1).random((graph.n_words, 5), dtype=np.float32)
     belief = begin(compiled, graph, word_topics, lean=lean)
     with patch.object(bp, "_MANY", 0):
@@ -167,7 +167,7 @@ def test_sweeps_that_leave_tags_alone(graph: FactorGraph, lean: bool) -> None:
 
 def _check_sweeps_without_tags(graph: FactorGraph, belief: Belief, lean: bool) -> None:
     given, without = priors(3, 0.0, 0.0), graph._replace(doc_slots=np.zeros_like(graph.doc_slots))
-    for number in range(4, 11):
+    for number in range(9, 13):
         belief = belief._replace(sweep=number - 1)
         slow, expected = advance(reference, graph, belief, given, lean=lean)
         found, change = advance(compiled, graph, belief, given, lean=lean)
@@ -180,7 +180,7 @@ def _check_sweeps_without_tags(graph: FactorGraph, belief: Belief, lean: bool) -
         assert alone.docs is not None
         np.testing.assert_array_equal(found.sums.words, alone.sums.words)
         np.testing.assert_array_equal(found.docs.doc_sums, alone.docs.doc_sums)
-        if number not in (4, 5, 10):
+        if number != 11:
             np.testing.assert_array_equal(found.docs.slot_means, belief.docs.slot_means)
             np.testing.assert_array_equal(found.sums.tags, belief.sums.tags)
         belief = found

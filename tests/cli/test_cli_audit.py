@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from cli_running import run
 
-from tagtopics import make_tagged_corpus, read_corpus
+from benchmarks.synthetic import make_tagged_corpus
+from tagtopics import read_corpus
 from tagtopics.analysis.audit.rewrite import _TABLES
 from tagtopics.corpus.formats.registry import FORMATS
 

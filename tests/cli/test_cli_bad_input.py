@@ -279,7 +279,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "model folder with other files": (with_foreign_file, "holds other files"),
     "report over another file": (own_file, "not a report written by tagtopics"),
     "image tags of a text": (ask("explain", '{"text": "bread"}\n', "--image-tag", "x"), "is not an image"),
-    "data set over other files": (lambda folder: ["datasets", "synthetic", "--out", folder], "other files"),
+    "data set over other files": (lambda folder: ["datasets", "docstrings", "--out", folder], "other files"),
     # saved models
     "no model": (lambda folder: ["topics", folder / "none.tt"], "none.tt` writes one"),
     "model is a file": (lambda folder: ["topics", write_rows(folder / "a.jsonl")], "is not a model"),

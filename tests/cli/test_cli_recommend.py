@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from cli_running import run
 
-from tagtopics import make_tagged_corpus, write_matrix_folder
+from benchmarks.synthetic import make_tagged_corpus
+from tagtopics import write_matrix_folder
 
 
 @pytest.fixture(scope="module")

@@ -39,7 +39,7 @@ def test_options_reach_the_shards(tmp_path: Path) -> None:
 
 
 def test_a_data_set_by_name(tmp_path: Path) -> None:
-    payload = run("shard", "synthetic", "--out", tmp_path / "shards", "--json").json()
+    payload = run("shard", "docstrings", "--out", tmp_path / "shards", "--json").json()
     assert payload["n_docs"] == ShardFolder.open(tmp_path / "shards").manifest.n_docs > 100
 
 

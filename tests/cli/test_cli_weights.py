@@ -9,12 +9,13 @@ import pytest
 from cli_running import ROWS, run, write_rows
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.corpus.write import write_matrix_folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    corpus = tt.make_tagged_corpus(n_docs=250, n_words=200, seed=0).corpus
+    corpus = make_tagged_corpus(n_docs=250, n_words=200, seed=0).corpus
     write_matrix_folder(corpus, tmp_path / "corpus")
     return tmp_path / "corpus"
 

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp.checkpoint import load_checkpoint
 
 FAILURES = {"killed": 0, "disk full": errno.ENOSPC, "input/output error": errno.EIO}
@@ -43,7 +44,7 @@ class Writer(NamedTuple):
 
 def corpus(seed: int, n_docs: int = 30) -> tt.Corpus:
     """Return a small corpus."""
-    return tt.make_tagged_corpus(n_docs=n_docs, n_words=60, n_topics=6, n_tags=10, seed=seed).corpus
+    return make_tagged_corpus(n_docs=n_docs, n_words=60, n_topics=6, n_tags=10, seed=seed).corpus
 
 
 @cache

@@ -178,6 +178,6 @@ def test_importing_the_package_is_light() -> None:
         "import sys, tagtopics.datasets\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'urllib.request'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
-        "assert callable(tagtopics.datasets.make_tagged_corpus)\n"
+        "assert callable(tagtopics.datasets.load_dataset)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -85,8 +85,7 @@ def test_all_prepared_folders_are_found_by_name(
     rows = {row.name: row for row in list_datasets()}
     for name in NAMES:
         assert rows[name].origin == "TAGTOPICS_DATA"
-        assert rows[name].n_docs == read_registry()[name].expected["n_docs"]
-        assert load_dataset(name).n_docs == rows[name].n_docs
+        assert load_dataset(name).n_docs == read_registry()[name].expected["n_docs"]
 
 
 def test_a_path_is_read(tmp_path: Path) -> None:
@@ -99,43 +98,29 @@ def test_the_directory_of_data_comes_before_everything_with_that_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAGTOPICS_DATA", str(tmp_path / "data"))
-    for name in ("cora", "synthetic", "own"):
+    for name in ("cora", "docstrings", "own"):
         write_folder(tmp_path / "data" / name)
         assert load_dataset(name).n_docs == 3
     (tmp_path / "data" / "no corpus").mkdir()
     rows = {row.name: row for row in list_datasets()}
-    assert set(rows) == {*NAMES, "docstrings", "synthetic", "own"}
+    assert set(rows) == {*NAMES, "docstrings", "own"}
     assert rows["own"].description == ""
-    assert (rows["own"].n_docs, rows["own"].n_tags, rows["own"].n_words) == (3, 1, 2)
     assert [name for name, row in rows.items() if row.origin == "TAGTOPICS_DATA"] == [
         "cora",
+        "docstrings",
         "own",
-        "synthetic",
     ]
 
 
 def test_a_folder_that_only_has_the_name_is_not_taken_for_the_data_set(tmp_path: Path) -> None:
-    (tmp_path / "synthetic").mkdir()
-    assert load_dataset("synthetic").n_docs == 1000
-
-
-def test_a_damaged_folder_is_listed_without_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TAGTOPICS_DATA", str(tmp_path / "data"))
-    (write_folder(tmp_path / "data" / "own") / "tags.npz").write_bytes(b"nothing")
-    row = next(row for row in list_datasets() if row.name == "own")
-    assert (row.n_docs, row.n_tags) == (3, None)
+    (tmp_path / "docstrings").mkdir()
+    assert load_dataset("docstrings").n_docs > 2000
 
 
 def test_without_data_everything_is_listed_with_its_place() -> None:
     origins = {row.name: row.origin for row in list_datasets()}
-    generated = {"synthetic": "generated"}
-    assert origins == {**dict.fromkeys(NAMES, "download"), "docstrings": "embedded", **generated}
+    assert origins == {**dict.fromkeys(NAMES, "download"), "docstrings": "embedded"}
     assert all(row.description for row in list_datasets())
-
-
-def test_embedded_and_generated_ones_need_nothing() -> None:
-    assert load_dataset("docstrings").n_docs > 2000
-    assert load_dataset("synthetic").n_tags == 20
 
 
 def test_offline_the_error_says_what_to_do() -> None:
@@ -146,6 +131,6 @@ def test_offline_the_error_says_what_to_do() -> None:
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
         InputError,
-        match=r"'kora'; the data sets are cora, corel5k, docstrings, med, synthetic",
+        match=r"'kora'; the data sets are cora, corel5k, docstrings, med",
     ):
         load_dataset("kora")

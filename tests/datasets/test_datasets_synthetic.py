@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tagtopics.datasets.synthetic import SyntheticCorpus, make_tagged_corpus
+from benchmarks.synthetic import SyntheticCorpus, make_tagged_corpus
 from tagtopics.errors import InputError
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tagtopics import LDA, TTM, Corpus, InputError, make_tagged_corpus
+from benchmarks.synthetic import make_tagged_corpus
+from tagtopics import LDA, TTM, Corpus, InputError
 from tagtopics.evaluation.fitted_split import fit_split
 from tagtopics.evaluation.prediction import (
     _balanced,

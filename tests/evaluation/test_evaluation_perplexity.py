@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tagtopics import LDA, TTM, Corpus, InputError, make_tagged_corpus
+from benchmarks.synthetic import make_tagged_corpus
+from tagtopics import LDA, TTM, Corpus, InputError
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.evaluation import TASKS, find_task
 from tagtopics.evaluation.perplexity import evaluate_perplexity, unigram_perplexity

@@ -14,7 +14,8 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import roc_auc_score
 
-from tagtopics import LDA, TTM, Corpus, CorpusWarning, InputError, load, make_tagged_corpus, read_corpus
+from benchmarks.synthetic import make_tagged_corpus
+from tagtopics import LDA, TTM, Corpus, CorpusWarning, InputError, load, read_corpus
 from tagtopics.datasets import load_dataset
 from tagtopics.evaluation.recommendation import evaluate_recommendation, per_tag
 from tagtopics.recommend import recommender as recommenders

@@ -355,8 +355,8 @@ def test_dense_parts_of_the_map_glow(crowded: tuple[Any, TopicData]) -> None:
     assert 30 < cells.max() < 90
     assert (cells == 0).any()
     assert max(cells[0].max(), cells[-1].max(), cells[:, 0].max(), cells[:, -1].max()) == 0  # no hard edge
-    places = ((terrain_of(data).places + 0.06) / 1.12 * 192).astype(int)  # it ends beyond the map
-    assert (len(places), cells.shape) == (600, (192, 192))
+    places = ((terrain_of(data).places + 0.06) / 1.12 * 128).astype(int)  # it ends beyond the map
+    assert (len(places), cells.shape) == (600, (128, 128))
     assert cells[places[:, 1], places[:, 0]].mean() > 4 * cells.mean()
     drawn, saved = page.evaluate(
         """() => {

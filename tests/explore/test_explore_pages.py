@@ -204,11 +204,11 @@ def test_cut_reports_count_all_documents(
     """A report that lists few documents still says how many have a pair of tags."""
     n = 20
     order = data.documents.by_topic()
-    index = packed(index_of(data, order[:n], None, order[n:]))
+    index = packed(index_of(data, order[:n], order[n:]))
     places = packed(map_index(terrain_of(data), order[:n]))
     path = tmp_path / "cut.html"
     settings = {"live": False, "bodies": 0, "chunk": 40, "bench": False}
-    path.write_bytes(report_page(data.title, settings, {"index": index, "map-data": places}))
+    path.write_bytes(report_page(data.title, settings, {"index": index, "map-data": places}, {}))
     watched = Watched(browser, path.as_uri())
     watched.open()
     page = watched.go("#/tags/place%3Asea+also%3Akitchen")

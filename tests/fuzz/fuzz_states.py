@@ -18,6 +18,7 @@ from fuzz_models import save_model
 from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp.checkpoint import FORMAT, read_arrays, write_arrays
 from tagtopics.files import BLANK, digest_file, sealed
 from tagtopics.models.persistence import load_with_corpus
@@ -29,7 +30,7 @@ _ODD: list[Any] = [None, -1, 0, 2, 1e308, 10**30, "", "lean", "shards", [], {}, 
 
 def corpus() -> tt.Corpus:
     """Return a small corpus."""
-    return tt.make_tagged_corpus(n_docs=24, n_words=60, n_topics=6, n_tags=10, seed=1).corpus
+    return make_tagged_corpus(n_docs=24, n_words=60, n_topics=6, n_tags=10, seed=1).corpus
 
 
 def model(max_iter: int) -> tt.TTM:

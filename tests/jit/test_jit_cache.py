@@ -29,7 +29,8 @@ print(hashlib.sha256(found.tobytes()).hexdigest())
 FIT = """
 import hashlib
 import tagtopics as tt
-corpus = tt.make_tagged_corpus(n_docs=200, seed=0).corpus
+from benchmarks.synthetic import make_tagged_corpus
+corpus = make_tagged_corpus(n_docs=200, seed=0).corpus
 model = tt.TTM(6, max_iter=3, preset=tt.Preset(init="random"), random_state=0, n_jobs=1).fit_topics(corpus)
 print(hashlib.sha256(model.components_.tobytes()).hexdigest())
 """
@@ -38,9 +39,10 @@ TYPES = """
 import inspect, sys
 from pathlib import Path
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from numba.core import types
 from numba.core.dispatcher import Dispatcher
-corpus = tt.make_tagged_corpus(n_docs=60, n_words=80, n_topics=6, n_tags=10).corpus
+corpus = make_tagged_corpus(n_docs=60, n_words=80, n_topics=6, n_tags=10).corpus
 model = tt.TTM(4, max_iter=3, random_state=0).fit(corpus)
 model.explain(corpus)
 model.recommend(corpus.counts)

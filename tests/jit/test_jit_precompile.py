@@ -13,6 +13,7 @@ from tagtopics.models import precompile
 
 _COUNT = """
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp import edges
 from tagtopics.bp import fold_in
 from tagtopics.tag_prior import mixture_loops as mixture
@@ -33,7 +34,7 @@ def compiled():
 
 precompile.compile_groups(list(precompile.GROUPS))
 before = compiled()
-corpus = tt.make_tagged_corpus(n_docs=60, n_words=80, n_topics=6, n_tags=10).corpus
+corpus = make_tagged_corpus(n_docs=60, n_words=80, n_topics=6, n_tags=10).corpus
 model = tt.TTM(4, max_iter=3, random_state=0).fit(corpus)
 model.transform(corpus)
 model.explain(corpus)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.jit import threads
 from tagtopics.jit.threads import (
     current_threads,
@@ -90,7 +91,7 @@ def test_estimators_compute_within_their_limit(monkeypatch: pytest.MonkeyPatch) 
         return 1
 
     monkeypatch.setattr(threads, "current_threads", note)
-    corpus = tt.make_tagged_corpus(n_docs=120, seed=0).corpus
+    corpus = make_tagged_corpus(n_docs=120, seed=0).corpus
     model = tt.TTM(4, max_iter=3, random_state=0, n_jobs=3).fit(corpus)
     model.transform(corpus, tags="inferred")
     model.perplexity(corpus)
@@ -175,7 +176,7 @@ def _in_fork(work: Callable[[], Any]) -> Any:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.compiled
 def test_fit_and_transform_after_a_fork() -> None:
-    corpus = tt.make_tagged_corpus(n_docs=600, seed=0).corpus
+    corpus = make_tagged_corpus(n_docs=600, seed=0).corpus
 
     def fitted() -> Any:
         model = tt.TTM(8, max_iter=5, random_state=0, n_jobs=2).fit(corpus)

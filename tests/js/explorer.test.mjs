@@ -9,7 +9,7 @@ import { polygonContains } from "d3-polygon";
 import { numbers } from "./page.mjs"; // before the modules, which expect a page
 import { hashWith } from "../../explorer/address.js";
 import { TEN, tenth } from "../../explorer/colours.js";
-import { kindsOf, store, tagBare, tagCounts, tagShort } from "../../explorer/data.js";
+import { store, tagBare, tagShort } from "../../explorer/data.js";
 import { inLines, percent, times, topOf, whole, wrapped } from "../../explorer/dom.js";
 import { endsOf, meets } from "../../explorer/labels.js";
 import { axisOf, csvOf } from "../../explorer/pictures.js";
@@ -83,9 +83,9 @@ test("long names are divided into even lines", () => {
 });
 
 test("a line passes through a box or not", () => {
-  const box = [10, 10, 20, 20];
+  const box = { left: 10, top: 10, right: 20, bottom: 20 };
   const lines = [[0, 0, 30, 30], [0, 15, 30, 15], [0, 0, 5, 5], [0, 30, 9, 0], [15, 15, 15, 40], [12, 12, 12, 13]];
-  assert.deepEqual(lines.map((line) => meets(box, line)), [true, true, false, false, true, true]);
+  assert.deepEqual(lines.map(([ax, ay, bx, by]) => meets(box, { ax, ay, bx, by })), [true, true, false, false, true, true]);
 });
 
 test("the nearest point is the one that a search of all finds", () => {
@@ -175,8 +175,7 @@ test("the name of a topic stays near its place, whatever single documents are fa
 
 test("tags of two kinds with one name keep their kinds", () => {
   const names = ["package:numpy", "subpackage:numpy", "package:scipy"];
-  Object.assign(store, { tags: { names, labels: null }, kinds: kindsOf(names) });
-  store.homonyms = new Map(tagCounts(names.map((_, t) => [tagBare(t)])));
+  Object.assign(store, { tags: { names, labels: null, kinds: { names: ["package", "subpackage"] } }, kindOf: [0, 1, 0], homonyms: new Set([0, 1]) });
   assert.deepEqual(names.map((_, t) => tagShort(t)), ["package:numpy", "subpackage:numpy", "scipy"]);
   assert.deepEqual(names.map((_, t) => tagBare(t)), ["numpy", "numpy", "scipy"]);
 });

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp import holdout as heldout
 from tagtopics.bp.fold_in import FoldIn
 from tagtopics.corpus.core import Corpus
@@ -24,7 +25,7 @@ WITHIN = 1.03
 @pytest.fixture(scope="module")
 def parts() -> tuple[Corpus, Corpus]:
     """Training and test documents whose topics are mixed enough to be no walkover."""
-    truth = tt.make_tagged_corpus(500, 300, K, 10, doc_length=60, n_groups=1, own_topic=0.7, seed=2)
+    truth = make_tagged_corpus(500, 300, K, 10, doc_length=60, n_groups=1, own_topic=0.7, seed=2)
     train, test = train_test(truth.corpus, 0)
     return truth.corpus.select(train), truth.corpus.select(test)
 

@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from sklearn.metrics import roc_auc_score
 
 import tagtopics as tt
+from benchmarks.synthetic import SyntheticCorpus, make_tagged_corpus
 from tagtopics.baselines import gibbs, labeled_lda
 from tagtopics.baselines.rtm import shared_tag_links
-from tagtopics.datasets.synthetic import SyntheticCorpus
 
 COUNTS = np.array([[3, 1, 0, 0], [2, 2, 1, 0], [0, 0, 4, 1], [0, 1, 2, 3]])
 TAGS = [["a"], ["a", "b"], ["b", "c"], ["c"]]
@@ -22,7 +22,7 @@ TAGS = [["a"], ["a", "b"], ["b", "c"], ["c"]]
 
 @pytest.fixture(scope="module")
 def planted() -> SyntheticCorpus:
-    return tt.make_tagged_corpus(n_docs=400, n_words=300, n_topics=10, n_tags=10, n_groups=0, seed=5)
+    return make_tagged_corpus(n_docs=400, n_words=300, n_topics=10, n_tags=10, n_groups=0, seed=5)
 
 
 def matching(planted: SyntheticCorpus, components: Any) -> Any:
@@ -55,7 +55,7 @@ def test_known_authors_decide_and_unknown_ones_do_not() -> None:
 
 def test_without_tags_the_author_topic_model_is_lda_for_each_document() -> None:
     """Private authors: a document's tokens draw from its own topics, as sharply as without links in RTM."""
-    truth = tt.make_tagged_corpus(n_docs=200, n_words=200, n_topics=6, n_tags=6, n_groups=0, seed=1)
+    truth = make_tagged_corpus(n_docs=200, n_words=200, n_topics=6, n_tags=6, n_groups=0, seed=1)
     counts = truth.corpus.counts
     atm = tt.ATM(6, max_iter=60, random_state=0).fit(counts)
     lda = tt.RTM(6, max_iter=60, random_state=0).fit(counts)

@@ -17,11 +17,11 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import tagtopics as tt
+from benchmarks.synthetic import SyntheticCorpus, make_tagged_corpus
 from tagtopics.bp import holdout as heldout
 from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.loop import Step
 from tagtopics.corpus.splits import completion, train_test
-from tagtopics.datasets.synthetic import SyntheticCorpus
 from tagtopics.models.online import OnlineModel
 
 ESTIMATORS = {
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*unknown to the model left out"
 
 @pytest.fixture(scope="module")
 def planted() -> SyntheticCorpus:
-    return tt.make_tagged_corpus(n_docs=400, n_words=300, n_topics=10, n_tags=10, n_groups=0, seed=5)
+    return make_tagged_corpus(n_docs=400, n_words=300, n_topics=10, n_tags=10, n_groups=0, seed=5)
 
 
 def small(model: Any, **parameters: Any) -> Any:
@@ -187,7 +187,7 @@ def test_related_documents_have_words(model: Any, planted: SyntheticCorpus, tmp_
 
 @every_model
 def test_a_fitted_model_does_not_keep_its_corpus(model: Any) -> None:
-    corpus = tt.make_tagged_corpus(n_docs=60, n_words=50, n_topics=4, n_tags=4, n_groups=0, seed=1).corpus
+    corpus = make_tagged_corpus(n_docs=60, n_words=50, n_topics=4, n_tags=4, n_groups=0, seed=1).corpus
     fitted = small(model).fit(corpus)
     parts = [weakref.ref(part) for part in (corpus, corpus.counts, corpus.counts.data, corpus.tags)]
     del corpus

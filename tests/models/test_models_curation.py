@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics._typing import Float64
 from tagtopics.curation.journal import Edit
 from tagtopics.models.persistence import load_with_corpus
@@ -19,7 +20,7 @@ SEQUENCES = 100
 
 @pytest.fixture(scope="module")
 def corpus() -> tt.Corpus:
-    return tt.make_tagged_corpus(n_docs=150, n_words=120, n_tags=12, n_topics=6, seed=3).corpus
+    return make_tagged_corpus(n_docs=150, n_words=120, n_tags=12, n_topics=6, seed=3).corpus
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +182,7 @@ def test_a_replayed_journal_reaches_the_edited_topics(model: Any, corpus: tt.Cor
 )
 def test_seeded_topics_are_found(docs: int, words: int, K: int, seed: int) -> None:
     """Three words of a planted topic are enough, in a new fit and added to a fitted model."""
-    planted = tt.make_tagged_corpus(n_docs=docs, n_words=words, n_tags=2 * K, n_topics=K, seed=seed)
+    planted = make_tagged_corpus(n_docs=docs, n_words=words, n_tags=2 * K, n_topics=K, seed=seed)
     truth: Float64 = np.asarray(planted.topics, dtype=np.float64)
     corpus = planted.corpus
     telling = truth * (truth / truth.sum(0)) ** 2

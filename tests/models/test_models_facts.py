@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp.pilot import choose_held_out
 from tagtopics.explore.record.to_topic_data import topic_data
 
 
 @pytest.fixture(scope="module")
 def corpus() -> tt.Corpus:
-    return tt.make_tagged_corpus(n_docs=400, n_words=200, n_tags=12, n_topics=6, seed=3).corpus
+    return make_tagged_corpus(n_docs=400, n_words=200, n_tags=12, n_topics=6, seed=3).corpus
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp.checkpoint import load_checkpoint
 from tagtopics.models.persistence import Description
 
@@ -111,7 +112,7 @@ def test_files_of_others_are_no_unfinished_fits(tmp_path: Path) -> None:
     assert (tmp_path / "state").read_bytes() == before
     (tmp_path / "run" / "parts").mkdir(parents=True)
     (tmp_path / "run" / "run.json").write_text("{}")
-    shards = tt.shard_corpus(tt.make_tagged_corpus(n_docs=20, seed=0).corpus, tmp_path / "shards")
+    shards = tt.shard_corpus(make_tagged_corpus(n_docs=20, seed=0).corpus, tmp_path / "shards")
     for resume in (False, True):
         with pytest.raises(tt.InputError, match="not a run folder written by tagtopics"):
             tt.fit_shards(tt.LDA(2, random_state=0), shards, tmp_path / "run", resume=resume)

@@ -14,13 +14,14 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.files import digest_bytes, digest_file
 from tagtopics.models.persistence import load_with_corpus, save_model
 
 
 @pytest.fixture(scope="module")
 def corpus() -> tt.Corpus:
-    return tt.make_tagged_corpus(n_docs=24, n_words=60, n_topics=6, n_tags=10, seed=1).corpus
+    return make_tagged_corpus(n_docs=24, n_words=60, n_topics=6, n_tags=10, seed=1).corpus
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 import tagtopics as tt
+from benchmarks.synthetic import SyntheticCorpus, make_tagged_corpus
 from tagtopics.corpus.align import join_corpora
-from tagtopics.datasets.synthetic import SyntheticCorpus
 
 BOTH = pytest.mark.parametrize("estimator", [tt.LDA, tt.TTM], ids=["LDA", "TTM"])
 ARRAYS = ("components_", "doc_topic_", "topic_sums_", "tag_sums_", "tag_squares_", "tag_docs_")
@@ -111,7 +111,7 @@ def test_nothing_is_lost(estimator: Any, planted: SyntheticCorpus) -> None:
 @BOTH
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_one_pass_finds_planted_topics_and_predicts_as_well(estimator: Any, seed: int) -> None:
-    truth = tt.make_tagged_corpus(n_docs=1500, seed=seed)
+    truth = make_tagged_corpus(n_docs=1500, seed=seed)
     train, test = truth.corpus.select(np.arange(1200)), truth.corpus.select(np.arange(1200, 1500))
     online = estimator(12, random_state=seed).partial_fit(train, batch_size=400)
     batch = estimator(12, random_state=seed).fit_topics(train)

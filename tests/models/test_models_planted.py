@@ -14,12 +14,12 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 import tagtopics as tt
+from benchmarks.synthetic import SyntheticCorpus, make_tagged_corpus
 from invariants import invariant_error
 from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.graph import Totals, build_graph
 from tagtopics.bp.loop import Step
 from tagtopics.bp.propagation import Belief
-from tagtopics.datasets.synthetic import SyntheticCorpus
 
 Floats = npt.NDArray[np.float64]
 every_seed = pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in (1, 2))])
@@ -39,7 +39,7 @@ def matched(truth: Floats, found: Any) -> tuple[Floats, npt.NDArray[np.int64]]:
 @lru_cache
 def fitted(kind: type, seed: int) -> tuple[SyntheticCorpus, Any]:
     """Return a planted corpus and a model of it, once for all tests; none may change them."""
-    truth = tt.make_tagged_corpus(seed=seed)
+    truth = make_tagged_corpus(seed=seed)
     return truth, kind(12, random_state=seed).fit_topics(truth.corpus)
 
 
@@ -57,7 +57,7 @@ def test_planted_topics_are_found(kind: type, seed: int) -> None:
 
 def test_lighter_words_find_planted_topics_nearly() -> None:
     """Words drawn independently deserve their full weight; a lower one is meant for real words."""
-    truth = tt.make_tagged_corpus(seed=0)
+    truth = make_tagged_corpus(seed=0)
     model = tt.LDA(12, preset=tt.Preset(word_exponent=0.8125), random_state=0).fit_topics(truth.corpus)
     cosines, _ = matched(truth.topics, model.components_)
     assert cosines.mean() > 0.97
@@ -66,7 +66,7 @@ def test_lighter_words_find_planted_topics_nearly() -> None:
 
 @every_seed
 def test_planted_credits_are_found(seed: int) -> None:
-    truth = tt.make_tagged_corpus(n_tags=12, n_groups=0, own_topic=0.95, seed=seed)
+    truth = make_tagged_corpus(n_tags=12, n_groups=0, own_topic=0.95, seed=seed)
     table = tt.TTM(12, random_state=seed).fit_topics(truth.corpus).explain(truth.corpus)
     best: dict[tuple[int, str], tuple[float, str]] = {}
     for doc, word, tag, credit in zip(table.doc, table.word, table.tag, table.credit, strict=True):

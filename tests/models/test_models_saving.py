@@ -16,7 +16,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
-from tagtopics.datasets.synthetic import SyntheticCorpus
+from benchmarks.synthetic import SyntheticCorpus
 from tagtopics.files import digest_bytes, digest_file
 from tagtopics.models.persistence import (
     check_model_target,

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_sp
 from sklearn.pipeline import make_pipeline
 
 import tagtopics as tt
-from tagtopics.datasets.synthetic import SyntheticCorpus
+from benchmarks.synthetic import SyntheticCorpus
 
 TEXTS = ["red apple pie", "apple tart and pie", "blue sea sky", "sky over the sea", "red sky pie"] * 8
 TAGS = [["food"], ["food", "baking"], ["nature"], ["nature"], ["food", "nature"]] * 8

@@ -6,12 +6,13 @@ import hashlib
 from functools import cache
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 
 
 @cache
 def corpus() -> tt.Corpus:
     """A small corpus with tags."""
-    return tt.make_tagged_corpus(n_docs=300, seed=0).corpus
+    return make_tagged_corpus(n_docs=300, seed=0).corpus
 
 
 def answers(model: tt.TTM) -> str:

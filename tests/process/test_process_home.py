@@ -8,6 +8,7 @@ import pytest
 from container_support import COMMAND, NOBODY, as_root, container, run
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 
 NOTE = "; set XDG_CACHE_HOME or NUMBA_CACHE_DIR to a folder in which you can write"
 FIT = """
@@ -19,7 +20,7 @@ print(tt.LDA(3, max_iter=2, n_jobs=1).fit_topics(texts).n_iter_)
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    corpus = tt.make_tagged_corpus(n_docs=40, n_words=60, n_topics=6, n_tags=8, seed=0).corpus
+    corpus = make_tagged_corpus(n_docs=40, n_words=60, n_topics=6, n_tags=8, seed=0).corpus
     path = tmp_path_factory.mktemp("home") / "model.tt"
     tt.TTM(4, max_iter=3, random_state=0).fit_topics(corpus).save(path)
     return path

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.synthetic import make_tagged_corpus
 from reproduction.__main__ import main
 from reproduction.page import check_page_target, write_page
 from reproduction.spec import read_records
-from tagtopics import InputError, make_tagged_corpus, write_matrix_folder
+from tagtopics import InputError, write_matrix_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.synthetic import make_tagged_corpus
 from reproduction.credit import credit_of, evaluate_credit, mix_documents, naive_bayes_shares
-from tagtopics import TTM, Corpus, InputError, LabeledLDA, make_tagged_corpus, read_corpus
+from tagtopics import TTM, Corpus, InputError, LabeledLDA, read_corpus
 from tagtopics.corpus.core import canonical_counts, tag_matrix
 
 

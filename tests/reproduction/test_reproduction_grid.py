@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.synthetic import make_tagged_corpus
 from reproduction import run as runner
 from reproduction.run import (
     FittedOnce,
@@ -28,7 +29,7 @@ from reproduction.spec import (
     quick_grid,
     read_records,
 )
-from tagtopics import LDA, TTM, InputError, MarkovTTM, make_tagged_corpus, write_matrix_folder
+from tagtopics import LDA, TTM, InputError, MarkovTTM, write_matrix_folder
 from tagtopics.corpus.core import Corpus
 
 

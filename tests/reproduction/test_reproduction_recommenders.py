@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from benchmarks.synthetic import make_tagged_corpus
 from reproduction.recommenders import SYSTEMS, measure_system, regressed_tags, two_stage_scores
-from tagtopics import TTM, InputError, make_tagged_corpus
+from tagtopics import TTM, InputError
 from tagtopics.evaluation.recommendation import evaluate_recommendation
 from tagtopics.recommend.ridge import RIDGE
 

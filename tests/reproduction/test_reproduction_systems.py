@@ -13,6 +13,7 @@ from scipy.special import digamma
 from sklearn.utils.estimator_checks import check_estimator
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from reproduction.systems import VBLDA, GibbsLDA, vb_loops, vb_reference
 from reproduction.systems.vb_lda import VariationalBayes
 from tagtopics.bp.graph import Priors, build_graph
@@ -27,7 +28,7 @@ SYSTEMS = (GibbsLDA(K, max_iter=100, random_state=0, **PRIORS), VBLDA(K, random_
 @pytest.fixture(scope="module")
 def parts() -> tuple[Corpus, Corpus]:
     """Training and test documents whose topics are mixed enough to be no walkover."""
-    truth = tt.make_tagged_corpus(500, 300, K, 10, doc_length=60, n_groups=1, own_topic=0.7, seed=2)
+    truth = make_tagged_corpus(500, 300, K, 10, doc_length=60, n_groups=1, own_topic=0.7, seed=2)
     train, test = train_test(truth.corpus, 0)
     return truth.corpus.select(train), truth.corpus.select(test)
 
@@ -66,7 +67,7 @@ def test_digamma(x: float) -> None:
 
 @pytest.mark.parametrize("model", SYSTEMS)
 def test_planted_topics_are_found(model: Any) -> None:
-    planted = tt.make_tagged_corpus(n_docs=400, n_words=300, n_topics=K, n_tags=10, n_groups=0, seed=5)
+    planted = make_tagged_corpus(n_docs=400, n_words=300, n_topics=K, n_tags=10, n_groups=0, seed=5)
     found = model.fit_topics(planted.corpus).components_
     unit = [topics / np.linalg.norm(topics, axis=1, keepdims=True) for topics in (planted.topics, found)]
     cosine = unit[0] @ unit[1].T

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
+from benchmarks.synthetic import make_tagged_corpus
 from reproduction import ROOT
 from reproduction.tags import page, results, tasks, wrong
-from tagtopics import make_tagged_corpus
 
 
 def curves(corpus: str, seed: int, known: float, shuffled: float = 1.0) -> dict[str, Any]:

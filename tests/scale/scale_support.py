@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics import make_tagged_corpus
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.corpus.core import Corpus
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.writer import ShardWriter
@@ -22,7 +22,7 @@ def small_corpus(n_docs: int = 300) -> Corpus:
 
 def as_shards(corpus: Corpus, path: Path, shard_edges: int) -> ShardFolder:
     with ShardWriter(path, corpus.vocabulary, corpus.tag_names, shard_edges=shard_edges) as writer:
-        writer.add(corpus.counts, corpus.tags, corpus.ids)
+        writer.add(corpus)
     return ShardFolder.open(path)
 
 

@@ -69,7 +69,7 @@ def test_shards_give_the_bits_of_memory(
 ) -> None:
     monkeypatch.setattr(bp, "_MANY", many)  # with 0, the last sweep leaves the tags alone
     assert len(shards) > 5
-    firsts = [shard.first_doc for shard in shards.manifest.shards]
+    firsts = np.cumsum([0, *(shard.n_docs for shard in shards.manifest.shards[:-1])]).tolist()
     blocks = np.array([*firsts, corpus.n_docs])
     graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
     priors = ttm().topic_settings().priors(graph.totals)

@@ -105,8 +105,8 @@ def test_a_fit_starts_from_the_words_of_a_fit_to_a_part(corpus: Corpus, few: Non
     part = build_graph(corpus.counts[rest[::3]], corpus.tags[rest[::3]])
     before = BeliefPropagation(MemoryExecutor(part), priors, 3)
     belief = run(before, max_iter=60, tol=model.tol).state
-    start = Start((belief.sums.words + model.topic_word_prior_).astype(np.float32), relaxation=1.0)
-    after = BeliefPropagation(whole, priors, 3, first=start, last_exponent=0.875)
+    start = Start((belief.sums.words + priors.topic_word).astype(np.float32), relaxation=1.0)
+    after = BeliefPropagation(whole, priors, 3, first=start, last_sweeps=3)
     found = run(after, max_iter=25, tol=model.tol)
     assert model.n_iter_ == len(found.history) <= 25
     assert np.array_equal(model.topic_sums_, after.learned(found.state).word_sums.sum(0))
@@ -133,7 +133,8 @@ def test_continued_by_another_process(
     whole = TTM(4, random_state=0, tol=0)
     monkeypatch.setattr(topics, "SWEEPS_AFTER", max_iter or 25)
     if max_iter:  # then no sweeps follow
-        monkeypatch.setattr(topics, "LAST_EXPONENT", 1.0)
+        monkeypatch.setattr(topics, "LAST_SWEEPS", 0)
+        monkeypatch.setattr(topics, "LAST_SHARE", 1.0)
     shards = as_shards(corpus, tmp_path / "s", 1500)
     fit_shards(whole, shards, tmp_path / "whole")
     stopped = TTM(4, random_state=0, tol=0)
@@ -165,7 +166,7 @@ def test_shards_have_the_topics_of_memory(
     shards = as_shards(corpus, tmp_path / "s", 1500)
     settings = kind().set_params(n_topics=4, random_state=0).topic_settings()
     assert settings.starts_from_pilot(corpus.n_docs) == (kind is TTM)
-    blocks = np.array([*(shard.first_doc for shard in shards.manifest.shards), corpus.n_docs])
+    blocks = np.cumsum([0, *(shard.n_docs for shard in shards.manifest.shards)])
     graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
     expected = fit_topics(corpus, settings, executor=MemoryExecutor(graph, lean=True))
 

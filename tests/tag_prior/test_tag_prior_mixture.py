@@ -189,14 +189,12 @@ def test_tag_words(case: Case, seed: int) -> None:
     """Crediting words to tags, and adding up what was credited, twice in turn."""
     rng = np.random.default_rng(seed)
     graph, topics = case.graph, rng.uniform(0.01, 0.5, case.graph.n_edges).astype(np.float32)
-    offsets, words = case.pairs.offsets, case.pairs.words
     occurs = np.zeros((graph.n_tags, graph.n_words), dtype=bool)
     for doc in reference.documents(graph):
         occurs[np.ix_(doc.tags, doc.words)] = True
-    found = tag_words.words_of_tags(graph)
-    np.testing.assert_array_equal(found[0], [0, *np.cumsum(occurs.sum(1))])
-    np.testing.assert_array_equal(found[1], np.nonzero(occurs)[1])
-    numbers = tag_words.claim_pairs(graph, offsets, words)
+    offsets, words, numbers = tag_words.number_pairs(graph)
+    np.testing.assert_array_equal(offsets, [0, *np.cumsum(occurs.sum(1))])
+    np.testing.assert_array_equal(words, np.nonzero(occurs)[1])
     np.testing.assert_array_equal(numbers, reference.claim_pairs(graph, offsets, words))
     shares = np.zeros(len(numbers), np.float32)
     pairs = tag_words.collect_claims(graph, numbers, case.pairs, shares)
@@ -237,7 +235,7 @@ def test_the_same_bits_at_any_number_of_threads(threads: int) -> None:
         predicted = tag_words.pair_predictions(pairs.offsets, pairs.words, profiles, phi)
         topics = tag_words.topic_probabilities(graph, phi, folded[0], case.prior[0])
         shares = np.zeros(len(said), np.float32)
-        numbers = tag_words.claim_pairs(graph, pairs.offsets, pairs.words)
+        numbers = tag_words.number_pairs(graph)[2]
         tag_words.share_claims(graph, numbers, pairs, topics, 2.0, case.slot_prior, shares, 4)
         collected = tag_words.collect_claims(graph, numbers, pairs, shares)
         return [

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import tagtopics as tt
+from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp.graph import build_graph
 from tagtopics.corpus.splits import seen_part, train_test
 from tagtopics.tag_prior import learn
@@ -33,9 +34,7 @@ def fitted(corpus: tt.Corpus) -> Planted:
 
 
 def generated(**sizes: Any) -> tt.Corpus:
-    return tt.make_tagged_corpus(
-        **{"n_docs": 400, "n_words": 200, "doc_length": 30, "seed": 0} | sizes
-    ).corpus
+    return make_tagged_corpus(**{"n_docs": 400, "n_words": 200, "doc_length": 30, "seed": 0} | sizes).corpus
 
 
 @pytest.fixture(scope="module")

@@ -57,10 +57,6 @@ SeedOption = Annotated[int, option("Random seed; equal seeds give equal results.
 ThreadsOption = Annotated[
     int | None, option("Number of threads; does not change the result.", "--threads", default="all cores")
 ]
-PlotOption = Annotated[
-    str | None,
-    option("Write a figure: a new file .svg, .png or .pdf.", "--plot", default="none", metavar="FILE"),
-]
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,6 @@ class RefitOptions:
     ] = 0.9
     seed: SeedOption = 0
     threads: ThreadsOption = None
-    plot: PlotOption = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `effects` and `trends`."""
@@ -86,18 +81,14 @@ class TermOptions:
 
     on: Annotated[
         list[str] | None,
-        option("A number: year, date, or a kind of tags that are numbers; repeat for several.", "--on",
+        option("A number: year, date, or a kind of tags that are numbers; or a formula with splines and "
+               "interactions, such as \"rating * s(day)\"; repeat for several.", "--on",
                default="none", metavar="NAME"),
     ] = None  # fmt: skip
     kind: Annotated[
         list[str] | None,
         option("A kind of tags, such as venue; repeat for several.", default="none", metavar="KIND"),
     ] = None
-    formula: Annotated[
-        str | None,
-        option("Instead: numbers, kinds of tags, splines and interactions, such as \"~ rating * s(day)\".",
-               "--formula", default="none", metavar="TEXT"),
-    ] = None  # fmt: skip
     values: Annotated[
         str | None,
         option("A table with more numbers and kinds of tags: a row for each document, in the same order.",
@@ -112,9 +103,7 @@ class TermOptions:
         list[str] | None,
         option("A kind of tags to hold constant, such as authors.", default="none", metavar="KIND"),
     ] = None
-    min_docs: Annotated[
-        int, option("Minimum number of documents of a tag of --kind.", "--min-docs", min=2)
-    ] = 10
+    min_docs: Annotated[int, option("Minimum number of documents of a tag.", "--min-docs", min=2)] = 10
 
 
 def choose_command(
@@ -130,13 +119,10 @@ def choose_command(
     restarts: Annotated[int, option("Fits for each number, on other documents and seeds.", min=2)] = 10,
     seed: SeedOption = 0,
     threads: ThreadsOption = None,
-    plot: PlotOption = None,
 ) -> None:  # fmt: skip
     """Recommend a number of topics: held-out score, and topics that repeated fits find again."""
     from tagtopics.analysis.choose.choose import GRID, choose_topics
-    from tagtopics.analysis.plots import check_figure, plot_choice, save_figure
 
-    target = check_figure(plot)
     documents = read_training(corpus, columns, text, output)
     with progress(output, "Fitting") as on_progress:
         choice = choose_topics(
@@ -149,8 +135,6 @@ def choose_command(
         )
     for line in choice.notes:
         note(line)
-    if target is not None:
-        save_figure(plot_choice(choice), target)
     show(output.json, choice.to_dict(), lambda console: _draw_choice(console, choice))
 
 
@@ -198,13 +182,7 @@ def _draw_comparison(console: Console, found: Comparison, first: str, second: st
     draw_table(console, f"{len(rows)} topics in both models", columns, rows, caption)
     for name, lone in ((first, found.only_first), (second, found.only_second)):
         if lone:
-            draw_table(
-                console,
-                f"only in {name}",
-                [">topic", ">share", ">nearest", ">similarity", "words"],
-                [(row.topic, per_cent(row.share), row.nearest, f"{row.similarity:.2f}", " ".join(row.words))
-                 for row in lone],
-            )  # fmt: skip
+            console.print(plain(f"only in {name}: topics {', '.join(map(str, lone))}"))
 
 
 def effects_command(
@@ -218,11 +196,7 @@ def effects_command(
 ) -> None:
     """Estimate effects of numbers and tags on topics, with intervals from refits on bootstrap samples."""
     from tagtopics.analysis.effects.effects import effects
-    from tagtopics.analysis.plots import check_figure, plot_effects, save_figure
 
-    target = check_figure(refits.plot)
-    if (terms.formula is None) == (not terms.on and not terms.kind):
-        raise InputError("effects: name numbers with --on or kinds of tags with --kind, or give a --formula")
     values = None if terms.values is None else _read_values(terms.values)
     loaded, documents = _model_and_documents(model, input, output)
     with progress(output, "Refitting") as on_progress:
@@ -231,10 +205,9 @@ def effects_command(
             documents,
             on=terms.on or (),
             kinds=terms.kind or (),
-            formula=terms.formula,
+            given=terms.given or (),
             values=values,
             cluster=terms.cluster,
-            given=terms.given or (),
             min_docs=terms.min_docs,
             n_words=top,
             on_progress=on_progress,
@@ -242,8 +215,6 @@ def effects_command(
         )
     if found.left_out:
         note(f"{found.left_out:,} documents without a value were left out")
-    if target is not None:
-        save_figure(plot_effects(found), target)
     show(output.json, found.to_dict(), lambda console: _draw_effects(console, found, limit))
 
 
@@ -313,9 +284,7 @@ def trends_command(
 ) -> None:
     """Show topics and tags over time: what rises, what falls."""
     from tagtopics.analysis.effects.trends import trends
-    from tagtopics.analysis.plots import check_figure, plot_trends, save_figure
 
-    target = check_figure(refits.plot)
     loaded, documents = _model_and_documents(model, input, output)
     with progress(output, "Refitting") as on_progress:
         found = trends(
@@ -330,8 +299,6 @@ def trends_command(
         )
     if found.left_out:
         note(f"{found.left_out:,} documents without a value were left out")
-    if target is not None:
-        save_figure(plot_trends(found), target)
     show(output.json, found.to_dict(), lambda console: _draw_trends(console, found, limit))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-CREDIT_STREAM = 1 << 62  # first counter of the random credits, far from those of the messages
 SIGN_STREAM = 1 << 61  # first counter of the random signs of `anchors`
 NOISE_STREAM = 3 << 61  # first counter of the noise patterns of `start`
 NOISE = np.float32(1e-3)  # added to each initial p(topic | word), so that no topic is ruled out

@@ -33,7 +33,7 @@ class Scratch(NamedTuple):
     run: Any  # (K,) the document's sums over the last edges
     wide: Any  # (K,) and over all edges before, in double precision
     others: Any  # (T_d, K) the tags' means over other documents
-    shares: Any  # (T_d, 4) of four words
+    shares: Any  # (T_d,) of a word
     factor: Any  # (order + 1, K) elementary symmetric polynomials, in double precision
     joint: Any  # (order + 1, K)
 
@@ -74,7 +74,7 @@ def _scratch(n_tags, order, K):
     f = np.float32
     return Scratch(
         np.empty(K, f), np.empty(K, f), np.empty(K, f), np.empty(K, f), np.empty(K),
-        np.empty((n_tags, K), f), np.empty((n_tags, 4), f),
+        np.empty((n_tags, K), f), np.empty(n_tags, f),
         np.empty((order + 1, K)), np.empty((order + 1, K)),
     )  # fmt: skip
 

@@ -60,7 +60,6 @@ class FactorGraph(NamedTuple):
     doc_blocks: Int64  # (B + 1,) documents in blocks: sums over documents are rounded block by block
     totals: Totals  # of the whole corpus
     first_edge: int = 0  # number of the part's first edge in the whole corpus
-    first_slot: int = 0
 
     @property
     def n_docs(self) -> int:
@@ -130,13 +129,12 @@ def wire(
     doc_blocks: Int64,
     totals: Totals,
     first_edge: int = 0,
-    first_slot: int = 0,
 ) -> FactorGraph:
     """Return the graph of a corpus, or of a part of one, from its index arrays; see `FactorGraph`."""
     slot_has_words = np.repeat(np.diff(doc_edges) > 0, np.diff(doc_slots))
     tag_slots = group_by(slot_tag, len(totals.tag_docs), keep=slot_has_words)
     arrays = (doc_edges, edge_word, edge_count, doc_slots, slot_tag, tag_slots, doc_blocks)
-    return FactorGraph(*arrays, totals, first_edge, first_slot)
+    return FactorGraph(*arrays, totals, first_edge)
 
 
 def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:

@@ -23,10 +23,12 @@ _FADING, _LATE_FADING = 0.95, 0.97
 AFTER_PILOT = 1.0  # largest over-relaxation of a fit that starts from the topics of a pilot
 # Over-relaxation above 1 oscillates. It starts after `_PLAIN` sweeps, if the change exceeds `_SLOW`.
 _PLAIN, _SLOW = 15, 0.02
-# Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only the
-# first four sweeps and every fifth one do (decision 223).
-_EVERY, _MANY = 5, 5_000
-_LAST_SWEEPS, LAST_EXPONENT = 3, 0.875  # the end of a default fit, and its exponent of words (decision 206)
+# Sweeps credit words to tags. Where tags do not act on topics and there are at least `_MANY` slots, only
+# every tenth one does, from the first one on (decision 223).
+_EVERY, _MANY = 10, 5_000
+# A default fit ends with a few sweeps with a smaller exponent and a larger prior of words, as a multiple; a
+# part of this prior stays in p(word | topic) (decision 206).
+LAST_SWEEPS, _LAST_EXPONENT, _LAST_PRIOR, LAST_SHARE = 3, 0.9375, 4.0, 0.25
 # Numbers of `Priors` that stay the same in all sweeps of a fit.
 _LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent", "own_tokens")
 
@@ -52,7 +54,7 @@ class BeliefPropagation:
     anchored: bool = True  # without topics to start from: take anchor words, or noise
     first: Start = Start()
     relations: Relations | None = None  # between documents, which are in memory
-    last_exponent: float = 1.0  # of the words in the last sweeps, if smaller; see `_finished`
+    last_sweeps: int = 0  # further ones, after the last iteration; see `_finished`
 
     @property
     def n_topics(self) -> int:
@@ -96,7 +98,7 @@ class BeliefPropagation:
         """Return whether a sweep, counted from 1, credits words to tags; see `_EVERY`."""
         acts = self.priors.pairwise_weight > 0 or self.priors.higher_order_weight > 0
         few = int(self.executor.totals.tag_docs.sum()) < _MANY
-        return acts or few or number < _EVERY or number % _EVERY == 0
+        return acts or few or number % _EVERY == 1
 
     def _fading(self) -> tuple[float, int]:
         """Return the factor of relaxation in each sweep, and after which sweep it begins."""
@@ -106,6 +108,8 @@ class BeliefPropagation:
         """Return topics, topic proportions and the profiles of the tags."""
         belief = self._finished(belief)
         sums = self._with_earlier(belief.sums)
+        if self.last_sweeps:  # words of no document keep the whole prior
+            sums.words[self.executor.totals.word_docs == 0] = (1 - LAST_SHARE) * self.priors.topic_word
         more: dict[str, Any] = {"tag_sums_": sums.tags, "tag_squares_": sums.tag_squares}
         more["word_exponent_"] = self.priors.word_exponent
         alpha, doc_topic = belief.priors.doc_topic, self.executor.doc_topic(belief)
@@ -114,12 +118,12 @@ class BeliefPropagation:
         return Learned(sums.words, doc_topic, alpha, more)
 
     def _finished(self, belief: Belief) -> Belief:
-        """Return the belief after a few more sweeps in which words count less: such topics predict better."""
-        if self.last_exponent >= belief.priors.word_exponent:
-            return belief
-        calm = belief.priors._replace(word_exponent=self.last_exponent, relaxation=0.0)
-        belief = belief._replace(priors=calm)
-        for _ in range(_LAST_SWEEPS):
+        """Return the belief after a few more sweeps with smoother words: such topics predict better."""
+        priors = belief.priors
+        exponent, beta = min(priors.word_exponent, _LAST_EXPONENT), _LAST_PRIOR * priors.topic_word
+        smooth = priors._replace(word_exponent=exponent, topic_word=beta, relaxation=0.0)
+        belief = belief._replace(priors=smooth)
+        for _ in range(self.last_sweeps):
             belief, _change = self.step(belief)
         return belief
 

@@ -325,8 +325,8 @@ def mix_components(words: Float64, counts: Float64, prior: Any, max_iter: int, t
 def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums: CorpusSums) -> DocState:
     """Return a random initial state around p(topic | word), (W, K), and add its sums to `sums`.
 
-    Messages are drawn around the result of a few EM steps on each document, credits at random. Uniform
-    `word_topics` make the state entirely random; see `anchors` for a better choice.
+    Messages are drawn around the result of a few EM steps on each document; its tags start with its topics.
+    Uniform `word_topics` make the state entirely random; see `anchors` for a better choice.
     """
     K = word_topics.shape[1]
     patterns = 0.5 + mixed(hashed(seed, const.NOISE_STREAM + np.arange(const.PATTERNS)), K)
@@ -339,9 +339,7 @@ def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums:
         edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
         for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
             if edges.stop > edges.start:
-                counter = const.CREDIT_STREAM + graph.first_slot + s
-                draws = mixed(hashed(seed, np.array([counter])), edges.stop - edges.start)
-                slot_means[s] = slot_mean(messages[edges], draws[0])
+                slot_means[s] = normalised(messages[edges].sum(0))
     sizes = (0 if lean else graph.n_edges, graph.n_docs, graph.n_slots)
     docs = DocState(*(np.zeros((n, K), dtype=np.float32) for n in sizes))
     _store(graph, messages, slot_means, docs, sums, True)

@@ -1,7 +1,7 @@
-"""The initial state: messages around initial topics of words, and random credits.
+"""The initial state: messages around initial topics of words.
 
 Each document gets a few EM steps with these topics held fixed, and its messages are drawn around the result,
-so words that belong to several topics start in the right ones.
+so words that belong to several topics start in the right ones. Its tags start with its topics.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from tagtopics._typing import Float32
-from tagtopics.bp.constants import CREDIT_STREAM, NOISE_STREAM, PATTERNS, READ_PRIOR, READS
+from tagtopics.bp.constants import NOISE_STREAM, PATTERNS, READ_PRIOR, READS
 from tagtopics.bp.edges import longest_of, overlap, sum_rows
 from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph
 from tagtopics.bp.sums import add_in_blocks, add_tags
-from tagtopics.bp.tags import normalise_row
 from tagtopics.jit.compiling import inner, kernel
 from tagtopics.jit.randomness import hashed, mixed
 
@@ -27,22 +26,23 @@ def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums:
     K = word_topics.shape[1]
     messages = np.empty((0 if lean else graph.n_edges, K), dtype=np.float32)
     doc_sums = np.empty((graph.n_docs, K), dtype=np.float32)
-    slot_means = np.zeros((graph.n_slots, K), dtype=np.float32)
     noise = np.empty((PATTERNS, K), dtype=np.float32)
     _draw_noise(np.uint64(seed), noise)
     # p(word | topic) from p(topic | word), both up to a factor for each word
     shares, word_docs = word_topics / word_topics.sum(1, keepdims=True), graph.totals.word_docs
     sizes = (word_docs.astype(np.float32)[:, np.newaxis] * shares).sum(0)  # a product would depend on BLAS
     likelihoods = shares / np.maximum(sizes, np.float32(1e-30))
-    arguments = (likelihoods, noise, np.uint64(seed), messages, doc_sums, slot_means)
+    arguments = (likelihoods, noise, np.uint64(seed), messages, doc_sums)
     add_in_blocks(_initialise, graph, graph.totals.token_grid, sums.words, *arguments)
+    doc_topic = doc_sums / np.maximum(doc_sums.sum(1, keepdims=True), np.float32(1e-30))
+    slot_means = np.repeat(doc_topic, np.diff(graph.doc_slots), axis=0)
     add_tags(graph, slot_means, sums)
     return DocState(messages, doc_sums, slot_means)
 
 
 @kernel
-def _initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums, slot_means, partial):
-    """Draw messages, and random credits, for documents first to last.
+def _initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums, partial):
+    """Draw messages for documents first to last.
 
     `likelihoods` (W, K) are p(w | k); messages are multiplied by rows of `noise` (PATTERNS, K). Without rows
     for them, the messages of a document are discarded once they are in the sums.
@@ -54,7 +54,8 @@ def _initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums
         base = graph.doc_edges[d] if lean else 0
         _read_document(d, graph, likelihoods, theta, gain)
         _draw_messages(d, base, graph, likelihoods, noise, seed, theta, rows, partial)
-        _draw_credits(d, base, graph, seed, rows, doc_sums, slot_means, wide)
+        start, stop = graph.doc_edges[d] - base, graph.doc_edges[d + 1] - base
+        sum_rows(start, stop, rows, d, doc_sums, wide)
 
 
 @kernel
@@ -102,18 +103,3 @@ def _draw_messages(d, base, graph, likelihoods, noise, seed, theta, messages, pa
         for k in range(K):
             messages[r, k] *= scale
             partial[w, k] += messages[r, k]
-
-
-@inner
-def _draw_credits(d, base, graph, seed, messages, doc_sums, slot_means, wide):
-    """Add up the messages of document d: all of them, and those of each slot with random shares."""
-    start, stop = graph.doc_edges[d], graph.doc_edges[d + 1]
-    sum_rows(start - base, stop - base, messages, d, doc_sums, wide)
-    if start < stop:
-        for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
-            bits = hashed(seed, CREDIT_STREAM + graph.first_slot + s)
-            for e in range(start, stop):
-                share = mixed(bits, e - start)
-                for k in range(messages.shape[1]):
-                    slot_means[s, k] += share * messages[e - base, k]
-            normalise_row(s, slot_means)

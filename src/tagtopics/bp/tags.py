@@ -136,69 +136,31 @@ def _join_row(i, scale, row, rows, m, e):
 def update_slots(d, base, graph, messages, doc_sums, slot_means, scratch):
     """Attribute each word of a document to its tags; each slot mean becomes the mean of its words."""
     first, last = graph.doc_slots[d], graph.doc_slots[d + 1]
-    e, stop = graph.doc_edges[d] - base, graph.doc_edges[d + 1] - base
     if last - first == 1:  # all words belong to its tag
         for k in range(doc_sums.shape[1]):
             slot_means[first, k] = doc_sums[d, k]
     else:
         slot_means[first:last, :] = 0
-        while e + 4 <= stop:
-            _credit_four(e, first, last, messages, scratch.others, scratch.shares, slot_means)
-            e += 4
-        while e < stop:
-            _credit_one(e, first, last, messages, scratch.others, scratch.shares, slot_means)
-            e += 1
+        for e in range(graph.doc_edges[d] - base, graph.doc_edges[d + 1] - base):
+            _credit(e, first, last, messages, scratch.others, scratch.shares, slot_means)
     for s in range(first, last):
         normalise_row(s, slot_means)
 
 
 @inner
-def _credit_one(e, first, last, messages, profiles, shares, slot_means):
-    """Divide the message in row e among the slots by its likelihood under each profile."""
-    K = messages.shape[1]
+def _credit(e, first, last, messages, profiles, shares, slot_means):
+    """Divide the message in row e among the slots by its likelihood under each profile; zeros become equal."""
+    K, total = messages.shape[1], np.float32(0)
     for i in range(last - first):
         likelihood = np.float32(0)
         for k in range(K):
             likelihood += messages[e, k] * profiles[i, k]
-        shares[i, 0] = likelihood
-    _normalise_column(0, last - first, shares)
+        shares[i] = likelihood
+        total += likelihood
     for i in range(last - first):
-        share = shares[i, 0]
+        share = shares[i] / total if total > 0 else np.float32(1) / np.float32(last - first)
         for k in range(K):
             slot_means[first + i, k] += share * messages[e, k]
-
-
-@inner
-def _credit_four(e, first, last, messages, profiles, shares, slot_means):
-    """Do the same for four rows at once: a product of small matrices, four messages per load."""
-    K = messages.shape[1]
-    for i in range(last - first):
-        p, q, r, s = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
-        for k in range(K):
-            profile = profiles[i, k]
-            p += messages[e, k] * profile
-            q += messages[e + 1, k] * profile
-            r += messages[e + 2, k] * profile
-            s += messages[e + 3, k] * profile
-        shares[i, 0], shares[i, 1], shares[i, 2], shares[i, 3] = p, q, r, s
-    for column in range(4):
-        _normalise_column(column, last - first, shares)
-    for i in range(last - first):
-        p, q, r, s = shares[i, 0], shares[i, 1], shares[i, 2], shares[i, 3]
-        for k in range(K):
-            slot_means[first + i, k] += (p * messages[e, k] + q * messages[e + 1, k]) + (
-                r * messages[e + 2, k] + s * messages[e + 3, k]
-            )
-
-
-@inner
-def _normalise_column(column, n, shares):
-    """Scale n numbers of a column to add up to one; zeros become equal shares."""
-    total = np.float32(0)
-    for i in range(n):
-        total += shares[i, column]
-    for i in range(n):
-        shares[i, column] = shares[i, column] / total if total > 0 else np.float32(1) / np.float32(n)
 
 
 @inner

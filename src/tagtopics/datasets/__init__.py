@@ -1,4 +1,4 @@
-"""Data sets by name: registered, embedded, generated. Nothing is imported or downloaded before it is used."""
+"""Data sets by name, registered and embedded. Nothing is imported or downloaded before it is used."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from tagtopics._lazy import lazy
 if TYPE_CHECKING:
     from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
     from tagtopics.datasets.registry import read_registry
-    from tagtopics.datasets.synthetic import SyntheticCorpus, make_tagged_corpus
 
 __all__ = [
     "DatasetRow",
-    "SyntheticCorpus",
     "list_datasets",
     "load_dataset",
-    "make_tagged_corpus",
     "read_registry",
 ]
 
@@ -25,6 +22,5 @@ __getattr__ = lazy(
     {
         "load": ("DatasetRow", "list_datasets", "load_dataset"),
         "registry": ("read_registry",),
-        "synthetic": ("SyntheticCorpus", "make_tagged_corpus"),
     },
 )

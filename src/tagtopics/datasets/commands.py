@@ -58,12 +58,8 @@ def _list_all(output: OutputOptions) -> None:
     rows = [asdict(row) for row in list_datasets()]
 
     def draw(console: Console) -> None:
-        cells = []
-        for row in rows:
-            sizes = ["" if row[n] is None else f"{row[n]:,}" for n in ("n_docs", "n_tags", "n_words")]
-            cells.append([plain(row["name"], "bold"), *sizes, row["origin"], row["description"]])
-        columns = ["name", ">documents", ">tags", ">words", "origin", "description"]
-        console.print(make_table(None, columns, rows=cells))
+        cells = [[plain(row["name"], "bold"), row["origin"], row["description"]] for row in rows]
+        console.print(make_table(None, ["name", "origin", "description"], rows=cells))
 
     show(output.json, {"datasets": rows}, draw)
 

@@ -1,4 +1,4 @@
-"""Loading a corpus by name: the user's, embedded, generated, or downloaded."""
+"""Loading a corpus by name: the user's, embedded, or downloaded."""
 
 from __future__ import annotations
 
@@ -14,34 +14,26 @@ import scipy.sparse as sp
 
 from tagtopics.corpus import read_corpus
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.formats.matrix_folder import DAMAGE, npz_array, open_npz
 from tagtopics.datasets.registry import DatasetEntry, fetch_dataset, is_cached, read_registry
 from tagtopics.errors import InputError
 
-BUILT_IN = {
-    "docstrings": "Docstrings of the installed numpy, scipy and scikit-learn, tagged by package and kind.",
-    "synthetic": "Planted topics, tags and groups of tags; `make_tagged_corpus` also gives the truth.",
-}
-"""Data sets that need no file: name and description."""
+_DOCSTRINGS = "Docstrings of the installed numpy, scipy and scikit-learn, tagged by package and kind."
 
 
 @dataclass(frozen=True)
 class DatasetRow:
-    """One line of `list_datasets`; sizes are None if unknown before the corpus is built."""
+    """One line of `list_datasets`."""
 
     name: str  # for `load_dataset`
     description: str  # one line; empty for the user's folders
-    n_docs: int | None
-    n_tags: int | None
-    n_words: int | None
-    origin: str  # TAGTOPICS_DATA, cache, download, embedded or generated
+    origin: str  # TAGTOPICS_DATA, cache, download or embedded
 
 
 def load_dataset(name_or_path: str | Path) -> Corpus:
     """Load a corpus by its name or path.
 
-    A path that exists is read. A name is looked up in `TAGTOPICS_DATA`, then among the embedded ones
-    ("docstrings", "synthetic"), then in the registry: from the cache, else by download.
+    A path that exists is read. A name is looked up in `TAGTOPICS_DATA`; "docstrings" is embedded; other names
+    are looked up in the registry: from the cache, else by download.
 
     Args:
         name_or_path: see `list_datasets` for the names.
@@ -51,7 +43,7 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
     """
     name = str(name_or_path)
     path = Path(os.path.expanduser(name))
-    known = name in BUILT_IN or name in read_registry()
+    known = name == "docstrings" or name in read_registry()
     if (path / "words.npz").is_file() or (path.exists() and not known):
         return read_corpus(path)
     if (folder := _user_folders().get(name)) is not None:
@@ -60,10 +52,6 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
         from tagtopics.datasets import docstrings
 
         return docstrings.load_docstrings()
-    if name == "synthetic":
-        from tagtopics.datasets.synthetic import make_tagged_corpus
-
-        return make_tagged_corpus().corpus
     entry = read_registry().get(name)
     if entry is None:
         names = ", ".join(row.name for row in list_datasets())
@@ -73,15 +61,11 @@ def load_dataset(name_or_path: str | Path) -> Corpus:
 
 def list_datasets() -> list[DatasetRow]:
     """Return the data sets that `load_dataset` knows by name, and where each comes from."""
-    origins = {"docstrings": "embedded", "synthetic": "generated"}
-    rows = {name: DatasetRow(name, BUILT_IN[name], None, None, None, origins[name]) for name in BUILT_IN}
+    rows = {"docstrings": DatasetRow("docstrings", _DOCSTRINGS, "embedded")}
     for name, entry in read_registry().items():
-        sizes = (entry.expected["n_docs"], entry.expected["n_tags"], entry.expected["n_words"])
-        rows[name] = DatasetRow(name, entry.description, *sizes, "cache" if is_cached(entry) else "download")
-    for name, folder in _user_folders().items():
-        description = rows[name].description if name in rows else ""
-        (n_docs, n_words), (_, n_tags) = _shape(folder / "words.npz"), _shape(folder / "tags.npz")
-        rows[name] = DatasetRow(name, description, n_docs, n_tags, n_words, "TAGTOPICS_DATA")
+        rows[name] = DatasetRow(name, entry.description, "cache" if is_cached(entry) else "download")
+    for name in _user_folders():
+        rows[name] = DatasetRow(name, rows[name].description if name in rows else "", "TAGTOPICS_DATA")
     return sorted(rows.values(), key=lambda row: row.name)
 
 
@@ -90,16 +74,6 @@ def _user_folders() -> dict[str, Path]:
     named = os.path.expanduser(os.environ.get("TAGTOPICS_DATA", ""))
     found = sorted(Path(named).glob("*/words.npz")) if named else []
     return {path.parent.name: path.parent for path in found if path.is_file()}
-
-
-def _shape(path: Path) -> tuple[int | None, int | None]:
-    """Return the shape of a stored CSR matrix without reading its entries; None if the file is not one."""
-    try:
-        with open_npz(path) as archive:
-            rows, columns = npz_array(archive, "shape")
-    except DAMAGE:  # an `InputError` is a `ValueError`
-        return None, None
-    return int(rows), int(columns)
 
 
 # ------------------------------------------------- registered files, whose checksums are known to be right

@@ -17,11 +17,12 @@ class LDA(OnlineModel):
             0.1, or 5 over the number of topics if that is less; with the default preset and 500 documents or
             more, it is chosen on held-out documents.
         topic_word_prior: pseudo-count of each word in each topic; in the paper, beta. None is 0.05, or less
-            if there are few tokens per topic, so that no more than an eighth of them are added.
+            if there are few tokens per topic, so that no more than an eighth of them are added. Fits that end
+            with 3 more sweeps keep a quarter of it in `components_`; this is `topic_word_prior_`.
         max_iter: maximum number of sweeps; None is 100, or 200 in the preset "paper". With None and more than
             20,000 documents, topics are learned from a part of them first; then 25 sweeps over all follow.
             With None and vectors, 5 sweeps follow topics that are merged; without vectors, the default preset
-            ends with 3 more sweeps, in which words count less.
+            ends with 3 more sweeps, in which words are smoother.
         tol: stop when the mean change of a token's message in a sweep falls below this.
         memory: "stored" keeps all messages in memory, which is fastest. "lean" recomputes them in each sweep
             and needs memory for documents, words and tags only. "auto" is "stored" up to 8 GiB of messages,

@@ -23,7 +23,7 @@ from tagtopics.bp.pilot import (
     choose_held_out,
     most_documents,
 )
-from tagtopics.bp.propagation import LAST_EXPONENT, BeliefPropagation, Start
+from tagtopics.bp.propagation import LAST_SHARE, LAST_SWEEPS, BeliefPropagation, Start
 from tagtopics.bp.relations import Relations
 from tagtopics.corpus.core import Corpus
 from tagtopics.models.validation import Preset
@@ -38,7 +38,7 @@ class TopicFit:
         doc_topic: (D, K) topic proportions of the training documents; rows add up to one.
         doc_topic_prior: (K,) pseudo-counts of a new document.
         more: what only some algorithms learn, by the name of the fitted attribute.
-        topic_word_prior: pseudo-count of each word in each topic.
+        topic_word_prior: pseudo-count of each word in p(word | topic).
         tag_docs: (T,) number of training documents with words that carry each tag.
         history: the iterations.
         stop_reason: converged, max_iter or stopped.
@@ -171,13 +171,13 @@ def fit_topics(
         piloted = settings.starts_from_pilot(n_docs)
         start = make_pilot(corpus, settings, executor).start() if piloted else Start()
     priors = settings.priors(executor.totals)
-    last = LAST_EXPONENT if settings.is_default else 1.0
+    last, share = (LAST_SWEEPS, LAST_SHARE) if settings.is_default else (0, 1.0)
     algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored, start, relations, last)
     if start.resumed is not None:
         algorithm.check(start.resumed[0])
     return run_algorithm(
         algorithm,
-        topic_word_prior=priors.topic_word,
+        topic_word_prior=share * priors.topic_word,
         tag_docs=executor.totals.tag_docs,
         max_iter=settings.most_sweeps(n_docs),
         tol=settings.tol,

@@ -61,7 +61,7 @@ def pick_tags(likely: Float32, penalty: Float64, top: int) -> Int64:
     The most probable tag is always among them. The others are picked by probability / penalty, so that
     rare tags are not crowded out. Shorter lists are the beginnings of lists of length `LIST`.
     """
-    fair = likely / penalty
+    fair = likely / penalty.astype(np.float32)
     np.put_along_axis(fair, likely.argmax(1, keepdims=True), np.inf, axis=1)
     chosen = largest_in_rows(fair, max(top, LIST))
     order = largest_in_rows(np.take_along_axis(likely, chosen, axis=1), top)

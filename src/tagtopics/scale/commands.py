@@ -81,7 +81,7 @@ def _payload(folder: ShardFolder, seconds: float) -> dict[str, Any]:
         "path": str(folder.path),
         **{name: getattr(manifest, name) for name in sizes},
         "n_shards": len(folder),
-        "bytes": sum(s.bytes for s in manifest.shards) + sum(f.bytes for f in manifest.files.values()),
+        "bytes": sum(file.bytes for file in (manifest.names, *manifest.shards)),
         "seconds": seconds,
         "docs_per_second": manifest.n_docs / seconds,
         "notices": list(manifest.notices),

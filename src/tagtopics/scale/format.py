@@ -1,19 +1,18 @@
 """The format of corpora larger than memory: a folder of shards, each a range of documents.
 
     manifest.json               the sizes and digests of all other files, and a digest of itself
-    vocab.txt, tags.txt         the words and the tags, one per line, in column order
-    statistics.safetensors      word_docs (W,) and tag_docs (T,): documents with each word, with each tag
+    columns.safetensors         the words and the tags (see `pack_texts`), and in how many documents each is:
+                                word_docs (W,) and tag_docs (T,)
     shard-00000.safetensors     the arrays of `DTYPES`, and the texts of the documents (see `pack_texts`)
 
-Documents keep their order. Within a shard all offsets count from 0; the manifest has the number of
-documents, edges and slots before it. A reader trusts nothing: sizes must add up, and every file must have
-its size and digest.
+Documents keep their order. Within a shard all offsets count from 0. A reader trusts nothing: every file must
+have its size and digest, and every shard the numbers of documents, edges and slots of the manifest.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -22,15 +21,7 @@ from typing import Annotated, Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from pydantic import (
-    ConfigDict,
-    Field,
-    PlainSerializer,
-    PlainValidator,
-    TypeAdapter,
-    ValidationError,
-    model_validator,
-)
+from pydantic import ConfigDict, Field, PlainSerializer, PlainValidator, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 from safetensors import SafetensorError
 from safetensors.numpy import load
@@ -44,13 +35,11 @@ from tagtopics.errors import InputError, one_line
 from tagtopics.files import BLANK, digest_bytes, is_sealed, read_regular, sealed
 
 FORMAT: Final = "tagtopics shards"
-VERSION: Final = 2
-"""Version of the layout; a reader refuses newer ones."""
+VERSION: Final = 3
+"""Version of the layout; a reader refuses others."""
 
 MANIFEST = "manifest.json"
-VOCABULARY = "vocab.txt"
-TAGS = "tags.txt"
-STATISTICS = "statistics.safetensors"
+COLUMNS = "columns.safetensors"
 DTYPES = {  # of the arrays of a shard, besides the texts of `pack_texts`
     "doc_edges": np.int64,  # (D_s + 1,) edges of document d: doc_edges[d] to doc_edges[d + 1]
     "edge_word": np.int32,  # (E_s,) ascending within a document
@@ -59,13 +48,10 @@ DTYPES = {  # of the arrays of a shard, besides the texts of `pack_texts`
     "slot_tag": np.int32,  # (S_s,) ascending within a document
 }
 
-TEXTS = ("id", *METADATA.values())
+TEXTS = ("ids", *METADATA.values())
 Arrays = dict[str, npt.NDArray[Any]]
-Metadata = Mapping[str, Sequence[str | None] | None]
-"""Titles, dates and urls (the values of `METADATA`) of documents; None where unknown."""
 
 _AGAIN = "copy it again, or shard the corpus again"
-_SUMS = ("n_docs", "n_edges", "n_slots", "n_tokens")
 _STRICT = ConfigDict(strict=True, extra="forbid")
 _Whole = Annotated[int, Field(ge=0)]
 _Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
@@ -85,19 +71,13 @@ class FileEntry:
 
 
 @dataclass(frozen=True, config=_STRICT)
-class ShardEntry:
-    """One shard: its file, its sizes as in `Manifest`, and the sizes of all shards before it."""
+class ShardEntry(FileEntry):
+    """The file of a shard, and its sizes as in `Manifest`."""
 
-    file: str
     n_docs: _Whole
     n_edges: _Whole
     n_slots: _Whole
     n_tokens: _Whole
-    first_doc: _Whole
-    first_edge: _Whole
-    first_slot: _Whole
-    bytes: _Whole
-    sha256: _Digest
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -105,51 +85,44 @@ class Manifest:
     """What a folder of shards contains.
 
     Attributes:
-        n_docs: documents in all shards, D.
         n_words: words, W.
         n_tags: tags, T.
-        n_edges: distinct words summed over documents, E.
-        n_slots: tags summed over documents, S.
-        n_tokens: words, repeats included.
         shards: the shards, in the order of the documents.
-        files: the other files of the folder by name.
+        names: the file with the names of words and tags.
         recipe: how text became counts, to process new text the same way; None if the source had counts.
         notices: one line for each decision made for the user.
         columns: which columns of a table the documents came from; None if they came from elsewhere.
     """
 
-    n_docs: _Whole
     n_words: Annotated[int, Field(ge=1)]
     n_tags: _Whole
-    n_edges: _Whole
-    n_slots: _Whole
-    n_tokens: _Whole
     shards: tuple[ShardEntry, ...]
-    files: Mapping[str, FileEntry]
+    names: FileEntry
     recipe: _Recipe | None = None
     notices: tuple[str, ...] = ()
     columns: Columns | None = None
     format: Literal["tagtopics shards"] = FORMAT
-    version: Literal[2] = VERSION
+    version: Literal[3] = VERSION
 
-    @model_validator(mode="after")
-    def _adds_up(self) -> Manifest:
-        """Check that the shards add up to the whole."""
-        needed = {VOCABULARY, STATISTICS} | ({TAGS} if self.n_tags else set())
-        if set(self.files) != needed:
-            raise ValueError(f"its files are not {', '.join(sorted(needed))}")
-        totals = dict.fromkeys(_SUMS, 0)
-        for number, shard in enumerate(self.shards):
-            if shard.file != shard_name(number):
-                raise ValueError(f"shard {number} is called {shard.file[:60]!r}")
-            before = (shard.first_doc, shard.first_edge, shard.first_slot)
-            if before != tuple(totals[name] for name in _SUMS[:3]):
-                raise ValueError(f"shard {number} does not begin where the one before ends")
-            totals = {name: total + getattr(shard, name) for name, total in totals.items()}
-        for name, total in totals.items():
-            if total != getattr(self, name):
-                raise ValueError(f"the shards do not add up to {name}")
-        return self
+    @property
+    def n_docs(self) -> int:
+        """Documents in all shards, D."""
+        return sum(shard.n_docs for shard in self.shards)
+
+    @property
+    def n_edges(self) -> int:
+        """Distinct words summed over documents, E."""
+        return sum(shard.n_edges for shard in self.shards)
+
+    @property
+    def n_slots(self) -> int:
+        """Tags summed over documents, S."""
+        return sum(shard.n_slots for shard in self.shards)
+
+    @property
+    def n_tokens(self) -> int:
+        """Words, repeats included."""
+        return sum(shard.n_tokens for shard in self.shards)
 
 
 def shard_name(number: int) -> str:
@@ -188,9 +161,8 @@ def read_manifest(folder: Path) -> Manifest:
         raise InputError(f"{path}: cannot be read ({error}); {_AGAIN}") from None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise InputError(f"{path}: not the manifest of a folder of shards (its format is not {FORMAT!r})")
-    version = value.get("version")
-    if isinstance(version, int) and version > VERSION:
-        raise InputError(f"{path}: written by a newer tagtopics (version {version}); upgrade to read it")
+    if value.get("version") != VERSION:
+        raise InputError(f"{path}: written by another version of tagtopics; shard the corpus again")
     if not is_sealed(content):
         raise InputError(f"{path}: damaged (its content does not match its digest); {_AGAIN}")
     del value["digest"]
@@ -221,21 +193,21 @@ class ShardFolder:
             InputError: if the folder is incomplete, or a file is missing or has another size.
         """
         folder = cls(Path(path), read_manifest(Path(path)))
-        for name, file in folder.manifest.files.items():
-            _check_size(folder.path / name, file)
-        for shard in folder.manifest.shards:
-            _check_size(folder.path / shard.file, shard)
+        _check_size(folder.path / COLUMNS, folder.manifest.names)
+        for number, shard in enumerate(folder.manifest.shards):
+            _check_size(folder.path / shard_name(number), shard)
         return folder
 
     @cached_property
     def vocabulary(self) -> tuple[str, ...]:
         """The W words, in column order."""
-        return self._names(VOCABULARY, self.manifest.n_words)
+        path = self.path / COLUMNS
+        return tuple(unpack_texts("vocabulary", self._columns, self.manifest.n_words, path))
 
     @cached_property
     def tag_names(self) -> tuple[str, ...]:
         """The T tags, in column order."""
-        return self._names(TAGS, self.manifest.n_tags) if self.manifest.n_tags else ()
+        return tuple(unpack_texts("tags", self._columns, self.manifest.n_tags, self.path / COLUMNS))
 
     @cached_property
     def totals(self) -> Totals:
@@ -260,17 +232,16 @@ class ShardFolder:
         Raises:
             InputError: if the file is missing, too short, or not what was written.
         """
-        entry, (counts, tags, _) = self.manifest.shards[number], self._read(number)
+        before, (counts, tags, _) = self.manifest.shards[:number], self._read(number)
         return wire(
             np.array(counts.indptr, np.int64),
             np.array(counts.indices, np.int32),
             np.array(counts.data),
             np.array(tags.indptr, np.int64),
             np.array(tags.indices, np.int32),
-            np.array([0, entry.n_docs]),
+            np.array([0, counts.shape[0]]),
             self.totals,
-            entry.first_edge,
-            entry.first_slot,
+            sum(shard.n_edges for shard in before),
         )
 
     def corpus(self, numbers: Iterable[int] | None = None) -> Corpus:
@@ -283,20 +254,24 @@ class ShardFolder:
         counts, tags = [sp.csr_array((0, W), dtype=np.int32)], [sp.csr_array((0, T), dtype=np.int8)]
         texts: dict[str, list[Any]] = {name: [] for name in TEXTS}
         for number in range(len(self)) if numbers is None else numbers:
-            entry, (of_words, of_tags, arrays) = self.manifest.shards[number], self._read(number)
+            of_words, of_tags, arrays = self._read(number)
             counts.append(of_words.astype(np.int32))
             tags.append(of_tags)
             for name, values in texts.items():
-                values += unpack_texts(name, arrays, entry.n_docs, self.path / entry.file)
+                known = f"{name}_bytes" in arrays or name == "ids"
+                of_docs = len(of_words.indptr) - 1, self.path / shard_name(number)
+                values += unpack_texts(name, arrays, *of_docs) if known else [""] * of_docs[0]
         metadata: dict[str, Any] = {
-            name: tuple(values) if any(values) else None for name, values in texts.items() if name != "id"
+            name: tuple(value or None for value in values) if any(values) else None
+            for name, values in texts.items()
+            if name != "ids"
         }
         return Corpus(
             counts=sp.csr_array(sp.vstack(counts, format="csr")),
             tags=sp.csr_array(sp.vstack(tags, format="csr")),
             vocabulary=self.vocabulary,
             tag_names=self.tag_names,
-            ids=tuple(texts["id"]),
+            ids=tuple(texts["ids"]),
             recipe=self.manifest.recipe,
             columns=self.manifest.columns,
             notices=self.manifest.notices if numbers is None else (),
@@ -305,20 +280,21 @@ class ShardFolder:
 
     def rows(self, rows: Int64) -> tuple[sp.csr_array, sp.csr_array]:
         """Return the counts and the tags of documents by their numbers in the whole corpus, ascending."""
-        counts, tags = list[sp.csr_array](), list[sp.csr_array]()
+        counts, tags, start = list[sp.csr_array](), list[sp.csr_array](), 0
         for number, entry in enumerate(self.manifest.shards):
-            first, last = np.searchsorted(rows, [entry.first_doc, entry.first_doc + entry.n_docs])
+            first, last = np.searchsorted(rows, [start, start + entry.n_docs])
             if first < last:
                 part = self.corpus([number])
-                counts.append(part.counts[rows[first:last] - entry.first_doc])
-                tags.append(part.tags[rows[first:last] - entry.first_doc])
+                counts.append(part.counts[rows[first:last] - start])
+                tags.append(part.tags[rows[first:last] - start])
+            start += entry.n_docs
         return sp.csr_array(sp.vstack(counts, format="csr")), sp.csr_array(sp.vstack(tags, format="csr"))
 
     def _read(self, number: int) -> tuple[CSR, CSR, Arrays]:
         """Return the counts and tags of a shard, and its arrays, after checking all that kernels rely on."""
         m, entry = self.manifest, self.manifest.shards[number]
-        path = self.path / entry.file
-        arrays = _unpack(_read_checked(path, entry), path)
+        path = self.path / shard_name(number)
+        arrays = _read_checked(path, entry)
         for name, dtype in DTYPES.items():
             if name not in arrays or arrays[name].ndim != 1 or arrays[name].dtype != dtype:
                 raise InputError(f"{path}: damaged, it has no {name} of {np.dtype(dtype).name}")
@@ -335,25 +311,19 @@ class ShardFolder:
             raise InputError(f"{path}: damaged, its edges, slots or tokens are not those of the manifest")
         return counts, tags, arrays
 
-    def _names(self, file: str, n: int) -> tuple[str, ...]:
-        path = self.path / file
-        names = tuple(
-            _read_checked(path, self.manifest.files[file]).decode("utf-8", "replace").split("\n")[:-1]
-        )
-        if len(names) != n:
-            raise InputError(f"{path}: has {len(names):,} lines, the manifest says {n:,}")
-        return names
+    @cached_property
+    def _columns(self) -> Arrays:
+        return _read_checked(self.path / COLUMNS, self.manifest.names)
 
     def _statistic(self, name: str, n: int) -> Int64:
-        path = self.path / STATISTICS
-        values = _unpack(_read_checked(path, self.manifest.files[STATISTICS]), path).get(name)
+        path, values = self.path / COLUMNS, self._columns.get(name)
         fits = values is not None and values.shape == (n,) and values.dtype == np.int64
         if values is None or not fits or not ((values >= 0) & (values <= self.manifest.n_docs)).all():
             raise InputError(f"{path}: damaged, {name} is not {n:,} numbers of documents; {_AGAIN}")
         return values
 
 
-def _check_size(path: Path, expected: FileEntry | ShardEntry) -> None:
+def _check_size(path: Path, expected: FileEntry) -> None:
     try:
         size = path.stat().st_size
     except OSError:
@@ -362,8 +332,8 @@ def _check_size(path: Path, expected: FileEntry | ShardEntry) -> None:
         raise InputError(f"{path}: has {size:,} bytes, {expected.bytes:,} were written; {_AGAIN}")
 
 
-def _read_checked(path: Path, expected: FileEntry | ShardEntry) -> bytes:
-    """Return the bytes of a file if size and digest are right."""
+def _read_checked(path: Path, expected: FileEntry) -> Arrays:
+    """Return the arrays of a file if size and digest are right."""
     _check_size(path, expected)
     try:
         data = read_regular(path)
@@ -371,10 +341,6 @@ def _read_checked(path: Path, expected: FileEntry | ShardEntry) -> bytes:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     if digest_bytes(data) != expected.sha256:
         raise InputError(f"{path}: damaged (its digest differs); {_AGAIN}")
-    return data
-
-
-def _unpack(data: bytes, path: Path) -> Arrays:
     try:
         return load(data)
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
@@ -382,12 +348,6 @@ def _unpack(data: bytes, path: Path) -> Arrays:
 
 
 # ---------------------------------------------------------------------------------- texts in arrays
-
-
-def metadata_of(source: Any, rows: slice = slice(None)) -> dict[str, Sequence[str | None]]:
-    """Return the metadata of some documents of a corpus, as far as it has any."""
-    found = {name: getattr(source, name) for name in METADATA.values()}
-    return {name: values[rows] for name, values in found.items() if values is not None}
 
 
 def pack_texts(name: str, texts: Sequence[str | None]) -> Arrays:
@@ -398,19 +358,16 @@ def pack_texts(name: str, texts: Sequence[str | None]) -> Arrays:
     return {f"{name}_bytes": np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{name}_offsets": offsets}
 
 
-def unpack_texts(name: str, arrays: Arrays, n_docs: int, path: Path) -> list[Any]:
-    """Return the texts that `pack_texts` wrote, None where unknown; other arrays are refused."""
+def unpack_texts(name: str, arrays: Arrays, n: int, path: Path) -> list[str]:
+    """Return the N texts that `pack_texts` wrote; other arrays are refused."""
     data, offsets = arrays.get(f"{name}_bytes"), arrays.get(f"{name}_offsets")
-    if data is None and offsets is None and name != "id":
-        return [None] * n_docs
     if data is None or offsets is None or data.dtype != np.uint8 or offsets.dtype != np.int64:
         raise InputError(f"{path}: damaged, it has no {name}_bytes of uint8 and {name}_offsets of int64")
-    fits = offsets.shape == (n_docs + 1,) and offsets[0] == 0 and offsets[-1] == data.size
+    fits = offsets.shape == (n + 1,) and offsets[0] == 0 and offsets[-1] == data.size
     if not fits or (offsets[1:] < offsets[:-1]).any():
-        raise InputError(f"{path}: damaged, its offsets do not fit its {n_docs:,} documents")
+        raise InputError(f"{path}: damaged, its offsets do not fit {n:,} {name}")
     encoded = data.tobytes()
     try:
-        texts = [encoded[a:b].decode("utf-8") for a, b in pairwise(offsets.tolist())]
+        return [encoded[a:b].decode("utf-8") for a, b in pairwise(offsets.tolist())]
     except UnicodeDecodeError:
         raise InputError(f"{path}: damaged, {name}_bytes is not UTF-8") from None
-    return list(texts) if name == "id" else [text or None for text in texts]

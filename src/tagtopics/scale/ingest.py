@@ -33,12 +33,11 @@ from tagtopics.corpus.read import (
 from tagtopics.corpus.recipe import language_notices
 from tagtopics.corpus.text import TermCounter, choose_words, count_all, frequencies, with_min_df
 from tagtopics.errors import InputError
-from tagtopics.scale.format import ShardFolder, metadata_of
+from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.writer import ShardWriter, check_shard_target
 
 MAX_CANDIDATES = 1_000_000  # distinct words, and distinct tags, that are held while counting
 PART_SIZE = 4 * 2**20  # characters of a table that are held at a time, about
-_RUN = 10_000  # documents of a corpus in memory that are written at a time
 
 MakeWriter = Callable[..., ShardWriter]  # makes the writer, once the vocabulary and the tags are known
 OnProgress = Callable[[str, int], None]  # called with what is done, and the number of documents so far
@@ -90,9 +89,7 @@ def _write_corpus(corpus: Corpus, make: MakeWriter) -> ShardFolder:
     settings = {"recipe": corpus.recipe, "columns": corpus.columns}
     with make(corpus.vocabulary, corpus.tag_names, **settings) as writer:
         writer.notices.extend(corpus.notices)
-        for start in range(0, corpus.n_docs, _RUN):
-            run = slice(start, start + _RUN)
-            writer.add(corpus.counts[run], corpus.tags[run], corpus.ids[run], metadata_of(corpus, run))
+        writer.add(corpus)
     return ShardFolder.open(writer.folder)
 
 
@@ -116,7 +113,7 @@ class _Stream:
         with make(options.vocabulary, options.tag_names, recipe=options.recipe, columns=columns) as writer:
             for table in self._parts(layout, "Writing shards"):
                 part, found = assemble(layout.documents(table), options, counter)
-                writer.add(part.counts, part.tags, part.ids, metadata_of(part))
+                writer.add(part)
                 n_docs += part.n_docs
                 tag_docs += np.bincount(part.tags.indices, minlength=len(tag_docs))
                 findings = add_findings(findings, found)

@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from safetensors.numpy import save
 
-from tagtopics._typing import CSR
-from tagtopics.corpus.core import canonical_counts, canonical_tags
+from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import Columns, TextRecipe
-from tagtopics.corpus.write import check_folder, write_names
+from tagtopics.corpus.write import check_folder
 from tagtopics.errors import InputError
 from tagtopics.files import atomic_folder, digest_bytes
 from tagtopics.scale.format import (
+    COLUMNS,
     DTYPES,
     FORMAT,
     MANIFEST,
-    STATISTICS,
-    TAGS,
     TEXTS,
-    VOCABULARY,
     Arrays,
     FileEntry,
     Manifest,
-    Metadata,
     ShardEntry,
     pack_texts,
     shard_name,
@@ -40,29 +37,17 @@ from tagtopics.scale.format import (
 
 LEAST_EDGES = 1_000_000
 EXACT = 2**24  # the largest count: single precision cannot hold all larger whole numbers
-_OURS = re.compile(r"manifest\.json|vocab\.txt|tags\.txt|statistics\.safetensors|shard-\d+\.safetensors")
+_OURS = re.compile(r"manifest\.json|columns\.safetensors|shard-\d+\.safetensors")
 
 
-class _Run(NamedTuple):
-    """Some documents that wait to be written."""
-
-    counts: CSR  # (D, W)
-    tags: CSR  # (D, T)
-    texts: Mapping[str, Sequence[str | None]]  # of `TEXTS`, as far as they are known
-
-    def part(self, start: int, stop: int) -> _Run:
-        """Return the documents from `start` to `stop`."""
-        texts = {name: values[start:stop] for name, values in self.texts.items()}
-        return _Run(self.counts[start:stop], self.tags[start:stop], texts)
-
-
-def _join(runs: Sequence[_Run]) -> _Run:
-    texts = {}
+def _join(parts: Sequence[Corpus]) -> Corpus:
+    texts: dict[str, Any] = {}
     for name in TEXTS:
-        columns = [run.texts.get(name) or [None] * run.counts.shape[0] for run in runs]
-        texts[name] = list(chain.from_iterable(columns))
-    counts, tags = (sp.vstack([run[i] for run in runs], format="csr") for i in range(2))
-    return _Run(sp.csr_array(counts), sp.csr_array(tags), texts)
+        columns = [getattr(part, name) or [None] * part.n_docs for part in parts]
+        texts[name] = tuple(chain.from_iterable(columns))
+    counts = sp.csr_array(sp.vstack([part.counts for part in parts], format="csr"))
+    tags = sp.csr_array(sp.vstack([part.tags for part in parts], format="csr"))
+    return replace(parts[0], counts=counts, tags=tags, **texts)
 
 
 def check_shard_target(path: str | Path, *, overwrite: bool = False) -> Path:
@@ -118,49 +103,31 @@ class ShardWriter:
             raise InputError(f"shard_edges must be at least 1, not {shard_edges}")
         self.folder = check_shard_target(folder, overwrite=overwrite)
         self.notices: list[str] = []
+        self._names = pack_texts("vocabulary", vocabulary) | pack_texts("tags", tag_names)
         self._recipe, self._columns = recipe, columns
         # At least four times the words, so that sums are small in comparison.
         self._limit = shard_edges or max(4 * len(vocabulary), LEAST_EDGES)
         self._shape = len(vocabulary), len(tag_names)
         self._statistics = np.zeros(len(vocabulary), np.int64), np.zeros(len(tag_names), np.int64)
-        self._runs: list[_Run] = []
-        self._sizes = np.zeros(3, dtype=np.int64)  # edges, slots, documents in the runs
+        self._parts: list[Corpus] = []
+        self._sizes = np.zeros(3, dtype=np.int64)  # edges, slots, documents in the parts
         self._shards: list[ShardEntry] = []
-        self._files: dict[str, FileEntry] = {}
         self._manifest: Manifest | None = None
         with ExitStack() as stack:
             self._new = stack.enter_context(atomic_folder(self.folder.resolve()))
-            self._put_names(vocabulary, VOCABULARY)
-            if len(tag_names):
-                self._put_names(tag_names, TAGS)
             self._stack = stack.pop_all()
 
-    def add(self, counts: Any, tags: Any, ids: Sequence[str], metadata: Metadata | None = None) -> None:
-        """Add documents.
-
-        Args:
-            counts: (D, W) of whole numbers, any matrix that a `Corpus` can be made of.
-            tags: (D, T) indicator; None for no tags.
-            ids: D names.
-            metadata: D `titles`, `dates` and `urls` each, None where unknown.
-        """
+    def add(self, part: Corpus) -> None:
+        """Add documents, with the same words and tags; labels, links and texts are not kept."""
         if self._manifest is not None:
             raise InputError(f"{self.folder}: the shards are closed; no documents can follow")
-        W, T = self._shape
-        counts = canonical_counts(counts)
-        tags = sp.csr_array((len(ids), T), dtype=np.int8) if tags is None else canonical_tags(tags)
-        if counts.shape != (len(ids), W) or tags.shape != (len(ids), T):
-            raise InputError(
-                f"shards: counts {counts.shape} and tags {tags.shape} do not fit "
-                f"{len(ids)} ids, {W} words and {T} tags"
-            )
-        if counts.nnz and counts.data.max() > EXACT:
-            raise InputError(f"shards: a count of {counts.data.max():,}; the largest allowed is {EXACT:,}")
-        texts = {name: values for name, values in (metadata or {}).items() if values is not None}
-        if wrong := [name for name, values in texts.items() if len(values) != len(ids)]:
-            raise InputError(f"shards: {len(texts[wrong[0]])} {wrong[0]} for {len(ids)} documents")
-        self._runs.append(_Run(counts, tags, {**texts, "id": ids}))
-        self._sizes += counts.nnz, tags.nnz, len(ids)
+        if (part.n_words, part.n_tags) != self._shape:
+            raise InputError(f"shards: {part} does not have these {self._shape[0]} words and their tags")
+        if part.counts.nnz and part.counts.data.max() > EXACT:
+            most = part.counts.data.max()
+            raise InputError(f"shards: a count of {most:,}; the largest allowed is {EXACT:,}")
+        self._parts.append(replace(part, labels=None, links=None, texts=None, split=None))
+        self._sizes += part.counts.nnz, part.tags.nnz, part.n_docs
         if self._sizes.max() >= self._limit:
             self._write_full_shards()
 
@@ -169,17 +136,13 @@ class ShardWriter:
         if self._manifest is not None:
             return self._manifest
         if self._sizes[2]:
-            self._write(_join(self._runs))
-        names = ("n_docs", "n_edges", "n_slots", "n_tokens")
-        sums = {name: sum(getattr(shard, name) for shard in self._shards) for name in names}
+            self._write(_join(self._parts))
         word_docs, tag_docs = self._statistics
-        self._files[STATISTICS] = self._put(STATISTICS, {"word_docs": word_docs, "tag_docs": tag_docs})
         manifest = Manifest(
-            **sums,
             n_words=self._shape[0],
             n_tags=self._shape[1],
             shards=tuple(self._shards),
-            files=self._files,
+            names=self._put(COLUMNS, self._names | {"word_docs": word_docs, "tag_docs": tag_docs}),
             recipe=self._recipe,
             columns=self._columns,
             notices=tuple(self.notices),
@@ -201,24 +164,24 @@ class ShardWriter:
             self.close()
 
     def _write_full_shards(self) -> None:
-        """Write the runs up to the last document that fills a shard; the rest is a run."""
-        run, start = _join(self._runs), 0
-        words, tags = run.counts.indptr, run.tags.indptr
+        """Write the parts up to the last document that fills a shard; the rest is a part."""
+        whole, start = _join(self._parts), 0
+        words, tags = whole.counts.indptr, whole.tags.indptr
         while True:
             by_words = np.searchsorted(words, words[start] + self._limit)
             by_tags = np.searchsorted(tags, tags[start] + self._limit)
             stop = int(min(by_words, by_tags, start + self._limit))
             if stop >= len(words):
                 break
-            self._write(run.part(start, stop))
+            self._write(whole[start:stop])
             start = stop
-        rest = run.part(start, len(words) - 1)
-        self._runs = [rest]
-        self._sizes[:] = rest.counts.nnz, rest.tags.nnz, rest.counts.shape[0]
+        rest = whole[start:]
+        self._parts = [rest]
+        self._sizes[:] = rest.counts.nnz, rest.tags.nnz, rest.n_docs
 
-    def _write(self, run: _Run) -> None:
+    def _write(self, part: Corpus) -> None:
         """Write a shard, and add its documents to the statistics."""
-        counts, tags, texts = run
+        counts, tags = part.counts, part.tags
         arrays = {
             "doc_edges": counts.indptr,
             "edge_word": counts.indices,
@@ -227,20 +190,16 @@ class ShardWriter:
             "slot_tag": tags.indices,
         }
         typed = {name: array.astype(DTYPES[name], copy=False) for name, array in arrays.items()}
-        for name, values in texts.items():
-            if name == "id" or any(values):
+        for name in TEXTS:
+            values = getattr(part, name)
+            if name == "ids" or any(values or ()):
                 typed |= pack_texts(name, values)
-        name, last = shard_name(len(self._shards)), self._shards[-1] if self._shards else None
-        file = self._put(name, typed)
+        file = self._put(shard_name(len(self._shards)), typed)
         entry = ShardEntry(
-            file=name,
-            n_docs=int(counts.shape[0]),
+            n_docs=part.n_docs,
             n_edges=int(counts.nnz),
             n_slots=int(tags.nnz),
             n_tokens=int(counts.data.sum(dtype=np.int64)),
-            first_doc=last.first_doc + last.n_docs if last else 0,
-            first_edge=last.first_edge + last.n_edges if last else 0,
-            first_slot=last.first_slot + last.n_slots if last else 0,
             bytes=file.bytes,
             sha256=file.sha256,
         )
@@ -254,8 +213,3 @@ class ShardWriter:
         data = save(arrays)
         (self._new / name).write_bytes(data)
         return FileEntry(len(data), digest_bytes(data))
-
-    def _put_names(self, names: Sequence[str], file: str) -> None:
-        write_names(names, self._new / file)
-        data = (self._new / file).read_bytes()
-        self._files[file] = FileEntry(len(data), digest_bytes(data))

@@ -219,15 +219,15 @@ def _training_of(pilot: PilotTopics, hidden: Strengths) -> _Training:
     if step > 1:
         counts, tags, doc_sums = counts[::step], tags[::step], doc_sums[::step]
     graph, T = build_graph(counts, tags), tags.shape[1]
-    offsets, words = loops.words_of_tags(graph)
+    offsets, words, numbers = loops.number_pairs(graph)
     predicted = loops.pair_predictions(offsets, words, profiles.means, phi)
     none = np.zeros(len(words), np.float32)
     pairs = Pairs(offsets, words, none, predicted, np.zeros(T, np.float32), np.ones(T, np.float32))
     prior = hidden.flat / phi.shape[1] + hidden.base * profiles.base
     at_least = (prior + 1e-9).astype(np.float32)  # without its own part a document may have nothing else
     topics = loops.topic_probabilities(graph, phi, doc_sums, at_least)
-    numbers, shares = loops.claim_pairs(graph, offsets, words), profiles.slot_weights(tags)
-    return _Training(graph, topics, numbers, pairs, shares.astype(np.float32), profiles.kinds[graph.slot_tag])
+    shares = profiles.slot_weights(tags).astype(np.float32)
+    return _Training(graph, topics, numbers, pairs, shares, profiles.kinds[graph.slot_tag])
 
 
 def _credit_words(

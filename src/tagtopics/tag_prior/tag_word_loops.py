@@ -7,6 +7,7 @@ Claims are numbered tag by tag within a document here, so that loops run over ed
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int32, Int64
 from tagtopics.bp.graph import FactorGraph
@@ -15,12 +16,43 @@ from tagtopics.jit.threads import run_ranges
 from tagtopics.tag_prior.mixture_loops import Pairs, first_claims
 
 
-def words_of_tags(graph: FactorGraph) -> tuple[Int64, Int32]:
-    """Return the words that occur with each tag, ascending: offsets (T + 1,) of the tags, and the words."""
-    offsets = _word_offsets(graph)
+def number_pairs(graph: FactorGraph) -> tuple[Int64, Int32, Int32]:
+    """Return the words that occur with each tag, ascending, and the pair of tag and word of every claim.
+
+    Pairs are numbered tag by tag: offsets (T + 1,) of the tags, the word of each pair (U,), and the number of
+    the pair of each claim (P,).
+    """
+    offsets, shape = _word_offsets(graph), (graph.n_docs, graph.n_words)
     words = np.empty(offsets[-1], dtype=np.int32)
-    run_ranges(_words_of_tags, offsets, 8, graph, _slot_doc(graph), offsets, words)
-    return offsets, words
+    numbers = np.empty(int(first_claims(graph)[-1]), dtype=np.int32)
+    edges = sp.csr_array((np.arange(graph.n_edges), graph.edge_word, graph.doc_edges), shape=shape).tocsc()
+    by_word = edges.indptr.astype(np.int64), edges.indices.astype(np.int64), edges.data
+    _number_pairs(graph, first_claims(graph), by_word, offsets.copy(), words, numbers)
+    return offsets, words, numbers
+
+
+@kernel
+def _number_pairs(graph, claims, by_word, free, words, numbers):
+    """Set words and numbers, word by word, so that the words of each tag ascend.
+
+    `by_word` has the edges of each word: offsets (W + 1,), and the document and number of each (E,). The next
+    pair of each tag is `free` (T,).
+    """
+    offsets, docs, edges = by_word
+    latest = np.full(len(free), -1, dtype=np.int64)  # the last word of each tag
+    for w in range(len(offsets) - 1):
+        for i in range(offsets[w], offsets[w + 1]):
+            d = docs[i]
+            start, n_edges = graph.doc_edges[d], graph.doc_edges[d + 1] - graph.doc_edges[d]
+            p = claims[d] + edges[i] - start
+            for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
+                t = graph.slot_tag[s]
+                if latest[t] != w:
+                    latest[t] = w
+                    words[free[t]] = w
+                    free[t] += 1
+                numbers[p] = free[t] - 1
+                p += n_edges
 
 
 def _word_offsets(graph: FactorGraph) -> Int64:
@@ -39,22 +71,6 @@ def _count_words(first, last, graph, slot_doc, sizes):
             for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
                 sizes[t] += tag[graph.edge_word[e]] != t
                 tag[graph.edge_word[e]] = t
-
-
-@kernel
-def _words_of_tags(first, last, graph, slot_doc, offsets, words):
-    tag = np.full(len(graph.totals.word_docs), -1, dtype=np.int64)  # the last one that had each word
-    for t in range(first, last):
-        free = offsets[t]
-        for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
-            d = slot_doc[graph.tag_slots.members[m]]
-            for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
-                w = graph.edge_word[e]
-                if tag[w] != t:
-                    tag[w] = t
-                    words[free] = w
-                    free += 1
-        words[offsets[t] : free].sort()
 
 
 def pair_predictions(offsets: Int64, words: Int32, profiles: Float32, phi: Float32) -> Float32:
@@ -108,31 +124,8 @@ def _topic_probabilities(first, last, graph, phi, doc_sums, prior, values):
             values[e] = total / left
 
 
-def claim_pairs(graph: FactorGraph, offsets: Int64, words: Int32) -> Int32:
-    """Return (P,): the pair of every claim."""
-    numbers = np.zeros(int(first_claims(graph)[-1]), dtype=np.int32)
-    arguments = (graph, first_claims(graph), _slot_doc(graph), offsets, words, numbers)
-    run_ranges(_claim_pairs, offsets, 8, *arguments)
-    return numbers
-
-
 def _slot_doc(graph: FactorGraph) -> Int64:
     return np.repeat(np.arange(graph.n_docs), np.diff(graph.doc_slots)).astype(np.int64)
-
-
-@kernel
-def _claim_pairs(first, last, graph, claims, slot_doc, offsets, words, numbers):
-    number = np.empty(len(graph.totals.word_docs), dtype=np.int32)
-    for t in range(first, last):
-        for u in range(offsets[t], offsets[t + 1]):
-            number[words[u]] = u
-        for m in range(graph.tag_slots.offsets[t], graph.tag_slots.offsets[t + 1]):
-            s = graph.tag_slots.members[m]
-            d = slot_doc[s]
-            start, n_edges = graph.doc_edges[d], graph.doc_edges[d + 1] - graph.doc_edges[d]
-            p = claims[d] + (s - graph.doc_slots[d]) * n_edges
-            for i in range(n_edges):
-                numbers[p + i] = number[graph.edge_word[start + i]]
 
 
 def share_claims(
@@ -148,7 +141,7 @@ def share_claims(
     """Divide the tokens of training documents between their topics and their tags, `n_iter` times.
 
     What a document itself has credited to its tags is subtracted from the tag words. `numbers` (P,) are from
-    `claim_pairs`, `topics` (E,) from `topic_probabilities`; `topic_prior` is the pseudo-count of the topics
+    `number_pairs`, `topics` (E,) from `topic_probabilities`; `topic_prior` is the pseudo-count of the topics
     together, `slot_prior` (S,) that of the tags of each document. `shares` (P,), the share of each claim's
     edge that its tag has, is changed in place.
     """

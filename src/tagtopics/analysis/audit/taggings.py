@@ -37,7 +37,9 @@ _CANDIDATES = 20  # tags of a document that may be missing, by each of three sig
 _NEIGHBOURS = 50  # nearest documents that score a document, where not all are used
 _RANDOM = 3  # random taggings that are compared with each tagging of the collection
 _MOST_ERRORS = 0.1  # largest share of the taggings that may be wrong, and that may be missing: decision 270
+_FEW_ERRORS = 0.005  # share of wrong taggings below which data allow hardly any: decision 270
 _NOVEL = 0.1  # right taggings unlike all others of their tag: this over the number of its documents
+_NOVEL_ONLY = 0.5  # the same, if hardly any tagging is wrong
 _OTHERS = 0.15  # part of the mean margin of the document's other tags that is subtracted
 _SMALL_TABLE = 1 << 22  # documents times tags up to which all their products are computed, not only some
 
@@ -124,8 +126,9 @@ def doubtful_taggings(taggings: Taggings) -> Scored:
 
     With R the ratio of the densities of signals of random taggings and of all, and s the share of wrong ones,
     a tagging is wrong with odds s R. Random taggings are drawn from all pairs, or tags by frequency; the sort
-    counts of which the data allow a larger share, and this is s. A right tagging may also look random, as the
-    first of its sort: the less likely, the more other documents, n, have the tag. With this, the score is
+    counts of which the data allow a larger share, and this is s. If it is hardly any of either sort, which is
+    larger is chance, and tags by frequency count. A right tagging may also look random, as the first of its
+    sort: the less likely, the more other documents, n, have the tag. With this, the score is
     s R / (s R + 1 + c R / (n + 1)): decision 270. Left out are tags without other documents, of which nothing
     is known, and those whose name is in the text.
     """
@@ -133,8 +136,11 @@ def doubtful_taggings(taggings: Taggings) -> Scored:
     drawn = [sort & (taggings.n_others > 0) for sort in (taggings.random, taggings.frequent)]
     if not judged.any() or not all(sort.any() for sort in drawn):
         return _sort_by_score(taggings, judged, *np.zeros((2, judged.sum())))
-    share, ratio, margin = max((_compare(taggings, judged, sort) for sort in drawn), key=lambda one: one[0])
-    scores = share * ratio / (share * ratio + 1 + _NOVEL * ratio / (taggings.n_others[judged] + 1))
+    uniform, frequent = (_compare(taggings, judged, sort) for sort in drawn)
+    few = max(uniform[0], frequent[0]) < _FEW_ERRORS
+    share, ratio, margin = frequent if few or frequent[0] > uniform[0] else uniform
+    novel = (_NOVEL_ONLY if few else _NOVEL) / (taggings.n_others[judged] + 1)
+    scores = share * ratio / (share * ratio + 1 + novel * ratio)
     listed = ~taggings.named[judged]
     judged[judged] = listed
     return _sort_by_score(taggings, judged, scores[listed], margin[listed])

@@ -11,7 +11,7 @@ the documents give a much smaller estimate, so will all of them compared with mo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from math import isqrt
 from typing import Any, NamedTuple
@@ -66,7 +66,6 @@ class TopicChoice(Record):
     seed: int  # that all splits and fits were derived from
     rows: tuple[ChoiceRow, ...]  # one for each number that was tried
     notes: tuple[str, ...]  # what to consider, in sentences
-    model: TopicModel | None = field(repr=False)  # of all documents, the recommended number and the seed
 
     @property
     def summary(self) -> str:
@@ -115,7 +114,6 @@ def choose_topics(
         on_progress: called with the share of the work that is done; again from 0 for further numbers.
     """
     grid = _check(corpus, topics, restarts, seed)
-    base = LDA() if model is None else model
     of_grid = LDA(max_iter=SWEEPS) if model is None else model
     made = make_restarts(corpus, restarts, seed)
     fitted = _extend(
@@ -125,19 +123,7 @@ def choose_topics(
     tried = [row.n_topics for row in fitted]
     near = tried[: tried.index(_best(fitted)) + 2]
     half = list(fit_grid([_halve(restart) for restart in made], near, of_grid, n_jobs, on_progress))
-    choice = recommend(fitted, half, seed)
-    chosen = None
-    if choice.recommended is not None:
-        chosen = clone(base).set_params(n_topics=choice.recommended, random_state=seed, n_jobs=n_jobs)
-        chosen.fit_topics(corpus).set_params(n_jobs=base.n_jobs)
-    return TopicChoice(
-        **choice._asdict(),
-        restarts=restarts,
-        seed=seed,
-        rows=choice_rows(fitted),
-        notes=_notes(choice, restarts),
-        model=chosen,
-    )
+    return recommend(fitted, half, seed)
 
 
 def _extend(fitted: list[GridRow], fit: Callable[[list[int]], Iterator[GridRow]]) -> list[GridRow]:
@@ -272,17 +258,7 @@ def _fit(restart: Restart, n_topics: int, model: TopicModel) -> tuple[float, Flo
 # ---------------------------------------------------------------------------------------------------- rule
 
 
-class Recommendation(NamedTuple):
-    """What the rule gives for a grid of fits; see `TopicChoice`."""
-
-    recommended: int | None
-    interval: tuple[int, int | None]
-    estimate: float
-    half_estimate: float
-    best_score: int
-
-
-def recommend(fitted: Sequence[GridRow], half: Sequence[GridRow], seed: int) -> Recommendation:
+def recommend(fitted: Sequence[GridRow], half: Sequence[GridRow], seed: int) -> TopicChoice:
     """Apply the rule to a grid of fits, and to fits to half of the documents.
 
     The interval is the 5th to 95th percentile of resampled restarts. Numbers between those of the grid were
@@ -292,8 +268,19 @@ def recommend(fitted: Sequence[GridRow], half: Sequence[GridRow], seed: int) -> 
     R = len(fitted[0].scores)
     best, _, estimate = _estimate(fitted, np.ones(R))
     grid, of_half = [row.n_topics for row in fitted], _estimate(half, np.ones(R))[2]
+    found = partial(
+        TopicChoice,
+        estimate=estimate,
+        half_estimate=of_half,
+        best_score=best,
+        seed=seed,
+        restarts=R,
+        rows=choice_rows(fitted),
+    )
+    few = [f"{R} restarts give a rough interval; use 10 or more"] if R < 5 else []
     if best == grid[-1]:
-        return Recommendation(None, (best, None), estimate, of_half, best)
+        purpose = "choose by purpose: fewer topics to read, more to predict; or try larger numbers"
+        return found(recommended=None, interval=(best, None), notes=(purpose, *few))
     recommended = min(grid, key=lambda n: abs(np.log(n) - np.log(max(estimate, 1e-9))))
     draws = np.random.default_rng([seed, R]).multinomial(R, np.full(R, 1 / R), size=_SAMPLES)
     sampled = [_estimate(fitted, weights) for weights in draws if (weights > 0).sum() > 1]
@@ -301,9 +288,18 @@ def recommend(fitted: Sequence[GridRow], half: Sequence[GridRow], seed: int) -> 
     low, high = np.percentile(lows, 5), np.percentile(highs, 95)
     least = max((n for n in grid if n <= low + 1e-9), default=max(int(low), 1))
     above = next(g for g, n in enumerate(grid) if n >= high - 1e-9)
-    open_end = of_half < _THIN * estimate or above + 1 == len(grid)
-    most = None if open_end else isqrt(grid[above] * grid[above + 1])
-    return Recommendation(recommended, (min(least, recommended), most), estimate, of_half, best)
+    most, notes = None, few
+    if of_half < _THIN * estimate:
+        thin = (
+            f"the documents are too few or too short to tell how many topics there are: half of them give "
+            f"{of_half:.0f} topics, all {estimate:.0f}, more documents probably more"
+        )
+        notes = [thin, *few]
+    elif above + 1 == len(grid):
+        notes = ["in some restarts the score is best at the largest number; try larger numbers, too", *few]
+    else:
+        most = isqrt(grid[above] * grid[above + 1])
+    return found(recommended=recommended, interval=(min(least, recommended), most), notes=tuple(notes))
 
 
 def _estimate(fitted: Sequence[GridRow], weights: Any) -> tuple[int, float, float]:
@@ -333,19 +329,3 @@ def choice_rows(fitted: Sequence[GridRow]) -> tuple[ChoiceRow, ...]:
         ChoiceRow(row.n_topics, float(row.scores.mean()), float(error), _stability(row.found, np.ones(R)))
         for row, error in zip(fitted, errors, strict=True)
     )
-
-
-def _notes(choice: Recommendation, restarts: int) -> tuple[str, ...]:
-    notes = []
-    if choice.recommended is None:
-        notes.append("choose by purpose: fewer topics to read, more to predict; or try larger numbers")
-    elif choice.half_estimate < _THIN * choice.estimate:
-        notes.append(
-            f"the documents are too few or too short to tell how many topics there are: half of them give "
-            f"{choice.half_estimate:.0f} topics, all {choice.estimate:.0f}, more documents probably more"
-        )
-    elif choice.interval[1] is None:
-        notes.append("in some restarts the score is best at the largest number; try larger numbers, too")
-    if restarts < 5:
-        notes.append(f"{restarts} restarts give a rough interval; use 10 or more")
-    return tuple(notes)

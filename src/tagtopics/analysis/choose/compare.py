@@ -26,7 +26,6 @@ class Matching(NamedTuple):
     rows: Int64  # (N,) topics of the first model, ascending
     columns: Int64  # (N,) the topic of the second model that each is matched with
     similarity: Float64  # (N,) cosine similarity of each pair
-    table: Float64  # (K, L) cosine similarities of all topics
 
 
 def match_topics(first: Any, second: Any) -> Matching:
@@ -34,7 +33,7 @@ def match_topics(first: Any, second: Any) -> Matching:
     with single_thread():
         table = cosine_similarity(first.astype(np.float64), second.astype(np.float64))
     rows, columns = linear_sum_assignment(table, maximize=True)
-    return Matching(rows, columns, table[rows, columns], table)
+    return Matching(rows, columns, table[rows, columns])
 
 
 def found_again(first: Any, second: Any) -> Bool:
@@ -60,17 +59,6 @@ class TopicPair(Record):
 
 
 @dataclass(frozen=True)
-class LoneTopic(Record):
-    """A topic without a match in the other model."""
-
-    topic: int
-    share: float
-    nearest: int  # the most similar topic of the other model
-    similarity: float  # to the nearest
-    words: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Comparison(Record):
     """What two models have in common."""
 
@@ -79,8 +67,8 @@ class Comparison(Record):
     words_first: int  # words that only the first model has
     words_second: int
     pairs: tuple[TopicPair, ...]  # most similar first
-    only_first: tuple[LoneTopic, ...]  # largest first
-    only_second: tuple[LoneTopic, ...]
+    only_first: tuple[int, ...]  # topics without a match in the other model
+    only_second: tuple[int, ...]
 
     def __repr__(self) -> str:
         lines = [
@@ -127,8 +115,8 @@ def compare(
         words_first=len(words) - len(model_b.vocabulary_),
         words_second=len(words) - len(model_a.vocabulary_),
         pairs=tuple(matched),
-        only_first=_lone({pair.first for pair in matched}, pairs.table, shares[0], tops[0]),
-        only_second=_lone({pair.second for pair in matched}, pairs.table.T, shares[1], tops[1]),
+        only_first=tuple(sorted(set(range(len(tops[0]))).difference(pair.first for pair in matched))),
+        only_second=tuple(sorted(set(range(len(tops[1]))).difference(pair.second for pair in matched))),
     )
 
 
@@ -143,14 +131,6 @@ def _pair(first: int, second: int, similarity: float, tops: Any, shares: Any) ->
         words=tuple(word for word in a if word in b),
         gained=tuple(word for word in b if word not in a),
         lost=tuple(word for word in a if word not in b),
-    )
-
-
-def _lone(matched: set[int], table: Float64, shares: Float64, tops: Any) -> tuple[LoneTopic, ...]:
-    """Return the topics, rows of a table of similarities, that are not matched; largest first."""
-    order = [int(k) for k in np.argsort(-shares, kind="stable") if int(k) not in matched]
-    return tuple(
-        LoneTopic(k, float(shares[k]), int(table[k].argmax()), float(table[k].max()), tops[k]) for k in order
     )
 
 

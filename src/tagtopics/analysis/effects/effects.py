@@ -28,7 +28,7 @@ from tagtopics.analysis.effects.regressors import (
     kind_matrix,
     make_part,
     numbers,
-    parse_formula,
+    parse_terms,
 )
 from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.corpus.core import Corpus
@@ -120,7 +120,6 @@ def effects(
     *,
     on: Sequence[str] = (),
     kinds: Sequence[str] = (),
-    formula: str | None = None,
     given: Sequence[str] = (),
     cluster: str | None = None,
     values: Values | None = None,
@@ -141,11 +140,11 @@ def effects(
     Args:
         model: a fitted `LDA` or `TTM`; its topics keep their numbers.
         corpus: documents with words of the model, usually those it was fitted to.
-        on: numbers: "year" or "date" from the dates of the corpus, a kind of tags whose names are numbers,
-            or a name in `values`.
-        kinds: kinds of tags, each tag a term; "tags" if tags have no kinds.
-        formula: instead of `on` and `kinds`, such as "~ rating * s(day)": numbers and kinds of tags, splines
-            `s(day)`, interactions `rating:day`; `a * b` is `a + b + a:b`.
+        on: numbers, or formulas such as "rating * s(day)", whose terms are added. A number is "year" or
+            "date" from the dates of the corpus, a kind of tags that are all numbers, or a name in `values`;
+            another name is a kind of tags. `s(day)` is a spline, `rating:day` an interaction, and `a * b` is
+            `a + b + a:b`.
+        kinds: further kinds of tags, each tag a term; "tags" if tags have no kinds.
         given: kinds of tags to hold constant: each tag has a random effect with the variance of a document.
         cluster: a number or a kind of tags; documents that share it are sampled together.
         values: numbers or texts of documents by name, (D,), NaN or None where unknown; a data frame, too.
@@ -158,18 +157,17 @@ def effects(
         on_progress: called with the share of the work that is done.
     """
     check_is_fitted(model)
-    if (formula is None) == (not on and not kinds):
-        raise InputError("effects: name numbers (on) or kinds of tags (kinds), or give a formula")
     corpus = corpus if corpus.columns else replace(corpus, columns=model.columns_)
     corpus, known = add_values(corpus, values)
-    terms: list[Term] = [(Factor(name),) for name in (*on, *kinds)]
-    if formula is not None:
-        terms = parse_formula(formula)
-        factors = dict.fromkeys(factor for term in terms for factor in term)
-        on = [name for name, basis in factors if basis or name in known or is_number(corpus, name)]
-    columns = {name: known[name] if name in known else numbers(corpus, name) for name in on}
-    rows = complete_rows(list(columns.values()), corpus.n_docs, ", ".join(on) or "effects")
+    if not on and not kinds:
+        raise InputError("effects: name numbers or formulas (on), or kinds of tags (kinds)")
+    formula = parse_terms([f"`{one}`" if one in known or is_number(corpus, one) else one for one in on])
+    factors = dict.fromkeys(factor for term in formula for factor in term)
+    named = [name for name, basis in factors if basis or name in known or is_number(corpus, name)]
+    columns = {name: known[name] if name in known else numbers(corpus, name) for name in named}
+    rows = complete_rows(list(columns.values()), corpus.n_docs, ", ".join(named) or "effects")
     part, columns = corpus.select(rows), {name: column[rows] for name, column in columns.items()}
+    terms = [*formula, *((Factor(kind),) for kind in kinds)]
     design = make_design(part, terms, columns, given, min_docs)
     known = {name: column[rows] for name, column in known.items()}
     clusters = None if cluster is None else clusters_of(part, cluster, known)

@@ -1,4 +1,4 @@
-"""Regressors of `effects`: numbers, kinds of tags, splines and interactions, by name or by formula."""
+"""Regressors of `effects`: numbers, kinds of tags, splines and interactions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _POINTS = 21  # at which a curve is reported
 
 _NAME = r"`[^`]+`|[^\W\d][\w.]*"
 _FACTOR = re.compile(
-    rf"\s*(?:s\(\s*(?P<smooth>{_NAME})\s*(?:,\s*(?:df\s*=\s*)?(?P<basis>\d+)\s*)?\)|(?P<name>{_NAME}))\s*"
+    rf"\s*(?:s\(\s*(?P<smooth>{_NAME})\s*(?:,\s*(?P<basis>\d+)\s*)?\)|(?P<name>{_NAME}))\s*(?P<mark>[+:*]|\Z)"
 )
 
 
@@ -45,34 +45,31 @@ class Factor(NamedTuple):
 Term = tuple[Factor, ...]  # several are an interaction
 
 
-def parse_formula(formula: str) -> list[Term]:
-    """Return the terms of a formula such as `~ rating * s(day)`.
+def parse_terms(formulas: Sequence[str]) -> list[Term]:
+    """Return the terms of formulas such as `rating * s(day)`.
 
     `a + b` are two terms, `a:b` is an interaction, `a * b` is `a + b + a:b`, and `s(a)` or `s(a, 5)` a spline
-    of 10 or 5 functions. A name that is not a word is written between backquotes.
+    of 10 or 5 functions. A name that is not a word is written between backquotes; `~` may come first.
     """
-    text, sums, place = formula.strip(), [[list[Factor]()]], 1
-    example = "write it as '~ rating + s(day)'"
-    if not text.startswith("~"):
-        raise InputError(f"formula {text[:60]!r}: must begin with ~; {example}")
-    while True:
-        match = _FACTOR.match(text, place)
-        if match is None:
-            raise InputError(f"formula: {text[place:].strip()[:40]!r} is not a name or s(name); {example}")
-        smooth = match["smooth"]
-        basis = int(match["basis"] or _BASIS) if smooth else 0
-        if smooth and not 3 <= basis <= 50:
-            raise InputError(f"formula: s({smooth[:40]}, {basis}) must have 3 to 50 functions")
-        sums[-1][-1].append(Factor((smooth or match["name"]).strip("`"), basis))
-        mark, place = text[match.end() : match.end() + 1], match.end() + 1
+    text, place, mark = " + ".join(one.strip().removeprefix("~") for one in formulas), 0, "+"
+    sums = list[list[list[Factor]]]()
+    while mark and formulas:
         if mark == "+":
             sums.append([[]])
         elif mark == "*":
             sums[-1].append([])
-        elif mark not in (":", ""):
-            raise InputError(f"formula: {text[place - 1 :][:40]!r} is not one of + : *; {example}")
-        if not mark:
-            break
+        match = _FACTOR.match(text, place)
+        if match is None:
+            raise InputError(
+                f"effects: {text[place:].strip()[:40]!r} is not a name or s(name), then + : or *; write "
+                "'year', or 'rating * s(day)', and a name that is no word between backquotes"
+            )
+        smooth = match["smooth"]
+        basis = int(match["basis"] or _BASIS) if smooth else 0
+        if smooth and not 3 <= basis <= 50:
+            raise InputError(f"effects: s({smooth[:40]}, {basis}) must have 3 to 50 functions")
+        sums[-1][-1].append(Factor((smooth or match["name"]).strip("`"), basis))
+        mark, place = match["mark"], match.end()
     terms = dict[frozenset[Factor], Term]()
     for product in sums:
         for n in range(1, len(product) + 1):
@@ -161,7 +158,7 @@ def _spline_part(factor: Factor, values: Float64) -> Part:
 
 def _interaction(first: Part, second: Part) -> Part:
     if first.at[0] is not None and second.at[0] is not None:
-        raise InputError("formula: an interaction may have one spline")
+        raise InputError("effects: an interaction may have one spline")
     return Part(
         f"{first.title} × {second.title}",
         tuple(f"{a} × {b}" for a in first.names for b in second.names),

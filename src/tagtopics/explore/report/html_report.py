@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,8 +19,8 @@ from tagtopics.explore.record.photographs import fitting_pictures
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.record.workbench import page_obstacle, workbench
 from tagtopics.explore.report.bodies import CHUNK, Bodies
-from tagtopics.explore.report.page import base64_size, packed, report_page
-from tagtopics.explore.report.prepare import documents_of, fixed_index, index_of, posted, ragged, tag_rows
+from tagtopics.explore.report.page import Packing, base64_size, packed, report_page
+from tagtopics.explore.report.prepare import counts_of, fixed_index, listed_index
 from tagtopics.files import atomic_file, check_target
 
 _FOR_BENCH = 0.25  # share of the space that the workbench may take; larger ones are left out
@@ -122,7 +123,7 @@ def render_report(
         audit["audit"], settings["audit"] = audit_block(findings)
     n_labels = data.n_topics + min(MOST_TAGS, len(data.tags.names))
     for_map = base64_size(int(1.03 * _POINT * len(data.documents.ids)) + _LABEL * n_labels + 500)
-    space = int(max_mb * 1e6) - len(report_page(data.title, settings, audit)) - for_map - 500
+    space = int(max_mb * 1e6) - len(report_page(data.title, settings, {}, audit)) - for_map - 500
 
     with ThreadPoolExecutor(1) as thread:
         terrain = thread.submit(terrain_of, data)  # the longest step: a quarter of the time of a report
@@ -144,8 +145,8 @@ def render_report(
     settings |= {"bodies": n_bodies, "bench": bool(bench), "photos": size.n_photos, "heated": size.n_heated}
     missing = "photos" if data.visual else page_obstacle(data.recipe)
     settings["benchless"] = None if bench else missing if possible is None else "size"  # for *How to read*
-    blocks = {"index": index, "map-data": places} | ({"bench": bench} if bench else {})
-    html = report_page(data.title, settings, blocks | audit | bodies)
+    later = audit | ({"bench": bench} if bench else {}) | bodies
+    html = report_page(data.title, settings, {"index": index, "map-data": places}, later)
     return html, replace(size, n_bytes=len(html))
 
 
@@ -171,39 +172,34 @@ def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
 
     The tags of documents that are not listed are counted in the index, if there is room for them.
     """
-    sizes, order = IndexSizes(data), data.documents.by_topic()
+    fixed, order = Packing().added(fixed_index(data)), data.documents.by_topic()
     for_list, for_all = (1 - _FOR_BODIES, 1 - _FOR_BODIES / 2) if data.documents.has_words else (1, 1)
-    if len(order) <= 2 * _SAMPLE and sizes.index(order) <= for_list * space:
-        return order, packed(index_of(data, order, sizes.fixed))
-    least = sizes.index(order[:0])  # topics, words and tags alone
+
+    def index(listed: Int64) -> Packing:
+        return fixed.added(listed_index(data, listed))
+
+    def packed_index(listed: Int64, counted: Int64) -> bytes:
+        return index(listed).added(counts_of(data, listed, counted)).packed()
+
+    if len(order) <= 2 * _SAMPLE:
+        whole = packed_index(order, order[:0])
+        if base64_size(len(whole)) <= for_list * space:
+            return order, whole
+    least = index(order[:0]).size()  # topics, words and tags alone
     if least > space:
         raise InputError(f"the topics, words and tags alone need {least / 1e6:.1f} MB; raise max_mb")
     limit = least + (space - least) * for_list
-    n = min(_estimated(sizes, order, limit), len(order))
-    while (size := sizes.index(order[:n])) > limit and n:
+    n = min(_estimated(index, order, limit), len(order))
+    while (size := (listed := index(order[:n])).size()) > limit and n:
         n = min(int(n * 0.95 * (limit - least) / (size - least)), n - 1)
-    rest = order[n:] if size + sizes.counted(order[n:]) <= for_all * space else order[:0]
-    return order[:n], packed(index_of(data, order[:n], sizes.fixed, rest))
+    for rest in (order[n:], order[:0]):
+        found = listed.added(counts_of(data, order[:n], rest)).packed()
+        if base64_size(len(found)) <= for_all * space:
+            break
+    return order[:n], found
 
 
-class IndexSizes:
-    """Sizes of the index of a record as base64. What does not depend on the documents is compressed once."""
-
-    def __init__(self, data: TopicData) -> None:
-        self._data, self.fixed = data, fixed_index(data)
-        self._n_fixed = len(packed(self.fixed)) + 200
-
-    def index(self, docs: Int64) -> int:
-        """Return the size of an index that lists some documents."""
-        listed = [ragged(*posted(self._data, docs)), documents_of(self._data, docs)]
-        return base64_size(self._n_fixed + len(packed(listed)))
-
-    def counted(self, docs: Int64) -> int:
-        """Return the size of the tags of documents that are only counted."""
-        return base64_size(len(packed(tag_rows(self._data, docs))))
-
-
-def _estimated(sizes: IndexSizes, order: Int64, limit: float) -> int:
+def _estimated(index: Callable[[Int64], Packing], order: Int64, limit: float) -> int:
     """Return how many documents probably fit: the sizes of two even samples, and the line through them.
 
     The list of the documents of each word is nearly as long for the smaller one, so its size alone would
@@ -211,7 +207,7 @@ def _estimated(sizes: IndexSizes, order: Int64, limit: float) -> int:
     """
     few, many = min(len(order), _SAMPLE), min(len(order), 3 * _SAMPLE)
     small, large = (
-        sizes.index(order[np.linspace(0, len(order) - 1, n).astype(np.int64)]) for n in (few, many)
+        index(order[np.linspace(0, len(order) - 1, n).astype(np.int64)]).size() for n in (few, many)
     )
     if few == many:
         return int(0.98 * few * limit / small)

@@ -6,7 +6,9 @@ import base64
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Mapping
+from copy import copy
 from functools import lru_cache
 from importlib import metadata
 from importlib.resources import files
@@ -40,26 +42,30 @@ def style() -> str:
     return "".join(_asset("static", f"{name}.css") for name in ("explorer", "pages", "audit"))
 
 
-def report_page(title: str, settings: dict[str, Any], blocks: Mapping[str, bytes]) -> bytes:
+def report_page(
+    title: str, settings: dict[str, Any], blocks: Mapping[str, bytes], later: Mapping[str, bytes]
+) -> bytes:
     """Return a self-contained page; its policy allows its own script, by hash, and no requests.
 
     Args:
         title: of the collection.
         settings: what the script has to know before it reads the blocks.
-        blocks: data by id; they become base64, which needs no escaping.
+        blocks: data by id that the first view needs; they become base64, which needs no escaping.
+        later: data behind the script, which draws the first view while the browser still reads them.
     """
     policy = (
         f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(style())}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    content = {name: base64.b64encode(block).decode() for name, block in blocks.items()}
-    parts = {"style": style(), "script": script(), "blocks": content, "policy": policy, "live": False}
+    parts: dict[str, Any] = {"style": style(), "script": script(), "policy": policy}
+    for where, packed in (("blocks", blocks), ("later", later)):
+        parts[where] = {name: base64.b64encode(data).decode() for name, data in packed.items()}
     return _render(title, settings, parts).encode("utf-8", "replace")
 
 
 def live_page(title: str, settings: dict[str, Any]) -> str:
     """Return the page of the server, which loads style sheet, script and data from the same origin."""
-    return _render(title, settings, {"style": "", "script": "", "blocks": {}, "policy": "", "live": True})
+    return _render(title, settings, {"style": "", "script": "", "live": True})
 
 
 def _render(title: str, settings: dict[str, Any], parts: dict[str, Any]) -> str:
@@ -172,3 +178,27 @@ def base64_size(n_bytes: int) -> int:
 def packed(value: Any) -> bytes:
     """Return compressed JSON; equal values give equal bytes."""
     return gzip.compress(compact_json(value), LEVEL, mtime=0)
+
+
+class Packing:
+    """A JSON object compressed part by part; adding to it leaves it as it is, so parts can be tried."""
+
+    def __init__(self) -> None:
+        self._begun, self._compressor = b"", zlib.compressobj(LEVEL, wbits=31)
+        self._next = b"{"
+
+    def added(self, part: dict[str, Any]) -> Packing:
+        """Return a copy with the members of another object, too; there must be some."""
+        more = copy(self)
+        more._compressor, more._next = self._compressor.copy(), b","
+        more._begun += more._compressor.compress(self._next + compact_json(part)[1:-1])
+        return more
+
+    def packed(self) -> bytes:
+        """Return the compressed object."""
+        rest = self._compressor.copy()
+        return self._begun + rest.compress(b"}") + rest.flush()
+
+    def size(self) -> int:
+        """Return how many characters it takes as base64."""
+        return base64_size(len(self.packed()))

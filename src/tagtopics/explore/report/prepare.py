@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.recipe import recipe_to_json
-from tagtopics.corpus.tags import MOST_KINDS, kind_of, tags_together
+from tagtopics.corpus.tags import MOST_KINDS, bare_name, kind_of, tags_together
 from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
@@ -60,32 +60,28 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
     }
 
 
-def index_of(
-    data: TopicData, docs: Int64, fixed: dict[str, Any] | None = None, counted: Int64 | None = None
-) -> dict[str, Any]:
-    """Return the index of a model, ready for JSON.
+def listed_index(data: TopicData, docs: Int64) -> dict[str, Any]:
+    """Return the part of the index about the documents listed, in the order of their bodies."""
+    return {"posted": ragged(*posted(data, docs)), "documents": documents_of(data, docs)}
 
-    Args:
-        data: the record.
-        docs: the documents to list, in the order of their bodies.
-        fixed: from `fixed_index`, if the index is needed more than once.
-        counted: documents that are not listed, but whose tags are counted.
-    """
-    fixed = fixed or fixed_index(data)
-    counted = docs[:0] if counted is None else counted
-    return fixed | {
-        "sizes": {
-            "documents": len(data.documents.ids),
-            "words": len(data.words),
-            "tags": len(data.tags.names),
-            "topics": data.n_topics,
-            "listed": len(docs),
-            "counted": len(docs) + len(counted),
-        },
-        "words": fixed["words"] | {"documents": ragged(*posted(data, docs))},
-        "documents": documents_of(data, docs),
-        "counted": tag_rows(data, counted),
+
+def counts_of(data: TopicData, docs: Int64, counted: Int64) -> dict[str, Any]:
+    """Return the end of the index: sizes, and the tags of documents that are not listed, but counted."""
+    sizes = {
+        "documents": len(data.documents.ids),
+        "words": len(data.words),
+        "tags": len(data.tags.names),
+        "topics": data.n_topics,
+        "listed": len(docs),
+        "counted": len(docs) + len(counted),
     }
+    return {"sizes": sizes, "counted": tag_rows(data, counted)}
+
+
+def index_of(data: TopicData, docs: Int64, counted: Int64 | None = None) -> dict[str, Any]:
+    """Return the whole index of a model, ready for JSON."""
+    counted = docs[:0] if counted is None else counted
+    return fixed_index(data) | listed_index(data, docs) | counts_of(data, docs, counted)
 
 
 def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
@@ -136,6 +132,26 @@ def chances(data: TopicData) -> dict[str, float]:
     kinds = np.array([kind_of(name) for name in data.tags.names], dtype=object)
     each = {kind: mean_overlap(roots[kinds == kind]) for kind in dict.fromkeys(kinds)}
     return {"": mean_overlap(roots)} | (each if len(each) <= MOST_KINDS else {})
+
+
+def kinds_of_tags(data: TopicData) -> dict[str, Any]:
+    """Return the kinds of tags, which of them each tag has, and the tags that are homonyms without it."""
+    names, labels = data.tags.names, data.tags.labels or [None] * len(data.tags.names)
+    own = [kind_of(name) for name in names]
+    kinds = list(dict.fromkeys(own))
+    if len(kinds) > MOST_KINDS:
+        own, kinds = [""] * len(own), [""]
+    place = {kind: i for i, kind in enumerate(kinds)}
+    short = [
+        label or (bare_name(name).lstrip(":") if kind else name)
+        for name, label, kind in zip(names, labels, own, strict=True)
+    ]
+    counts = Counter(short)
+    return {
+        "names": kinds,
+        "of": numerals([place[kind] for kind in own]),
+        "homonyms": [t for t, name in enumerate(short) if counts[name] > 1],
+    }
 
 
 def word_topics(data: TopicData, words: Int64) -> Float64:
@@ -198,6 +214,7 @@ def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
         "names": list(tags.names),
         "tokens": short_floats(tags.tokens),
         "chance": chances(data),
+        "kinds": kinds_of_tags(data),
         "labels": None if tags.labels is None else list(tags.labels),
         "documents": tags.n_docs.tolist(),
         "profiles": root_planes(tags.profiles, LEAST_SHARE),
