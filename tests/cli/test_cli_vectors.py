@@ -48,19 +48,25 @@ def test_wrong_vectors_are_refused(vectors: object, message: str, corpus: Path, 
     assert not (tmp_path / "m.tt").exists()
 
 
-def test_vectors_need_a_file_and_a_plain_fit(corpus: Path, tmp_path: Path) -> None:
+def test_vectors_need_a_file_and_no_edits(corpus: Path, tmp_path: Path) -> None:
     missing = run("fit", corpus, "--vectors", tmp_path / "none.npy", "--out", tmp_path / "m.tt")
     assert missing.code == 2
     assert "No such file" in missing.err
     vectors = save(tmp_path, np.ones((len(ROWS), 2)))
+    guided = run("fit", corpus, "--guided", "a: b", "--vectors", vectors, "--out", tmp_path / "m.tt")
+    assert guided.code == 2
+    assert "--vectors needs a fit without --curation and --guided" in " ".join(guided.err.split())
+
+
+def test_shards_with_vectors(corpus: Path, tmp_path: Path) -> None:
     assert run("shard", corpus, "--out", tmp_path / "shards").code == 0
-    for arguments in (
-        (tmp_path / "shards",),
-        (corpus, "--guided", "a: b"),
-    ):
-        result = run("fit", *arguments, "--vectors", vectors, "--out", tmp_path / "m.tt")
-        assert result.code == 2
-        assert "--vectors needs a plain fit in memory" in " ".join(result.err.split())
+    fit = ("fit", tmp_path / "shards", "--topics", 3, "--seed", 0, "--out", tmp_path / "m.tt", "--json")
+    wrong = run(*fit, "--vectors", save(tmp_path, np.ones((5, 2))))
+    assert wrong.code == 2
+    assert f"(5, 2) is not one row for each of {len(ROWS)} documents" in " ".join(wrong.err.split())
+    found = run(*fit, "--vectors", save(tmp_path, np.repeat(np.eye(3), 6, axis=0))).json()
+    assert found["vector_strength"] == 10
+    assert tt.load(tmp_path / "m.tt").vectors_ is not None
 
 
 @pytest.mark.parametrize("command", ["recommend", "related"])

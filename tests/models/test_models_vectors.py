@@ -13,8 +13,10 @@ import scipy.sparse as sp
 from sklearn.metrics import normalized_mutual_info_score
 
 import tagtopics as tt
+from tagtopics.bp import relations
 from tagtopics.bp.propagation import Start
 from tagtopics.bp.relations import NEAREST, cluster_words, merge_topics, nearest, unit_vectors
+from tagtopics.models import relate
 
 N_CLASSES, PER_CLASS, WORDS = 4, 120, 60
 
@@ -155,6 +157,41 @@ def test_nearest_documents_are_those_of_a_full_search() -> None:
         assert row.sum() == pytest.approx(float(d != 7))
 
 
+def test_nearest_of_many_documents_are_nearly_all(monkeypatch: pytest.MonkeyPatch, titles: Titles) -> None:
+    """With as many equal vectors as a graph has neighbours, some own places are not in it."""
+    pytest.importorskip("pynndescent")
+    vectors = unit_vectors(titles.vectors, len(titles.vectors))
+    vectors[5], vectors[100:140] = 0, vectors[100]
+    exact = nearest(vectors, vectors, same=True)
+    monkeypatch.setattr(relations, "_MOST_EXACT", 100)
+    one, two = (nearest(vectors, vectors, same=True) for _ in range(2))
+    assert (one != two).nnz == 0
+    assert not one.diagonal().any()
+    assert one.has_canonical_format
+    assert not one[[5]].data.any()
+    np.testing.assert_allclose(one.sum(1), exact.sum(1))
+    known = np.r_[0:5, 6:100, 140 : len(vectors)]
+    assert (one[known] * exact[known]).nnz / exact[known].nnz > 0.95
+    new = vectors[:7]
+    assert (nearest(new, vectors) != nearest(new, vectors[:])).nnz == 0
+
+
+def test_many_vectors_without_the_extra_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relations, "_MOST_EXACT", 10)
+    monkeypatch.setitem(sys.modules, "pynndescent", None)
+    vectors = unit_vectors(np.eye(12), 12)
+    with pytest.raises(tt.InputError, match=r"vectors of more than 10 documents .*tagtopics\[neighbours\]"):
+        nearest(vectors, vectors, same=True)
+    assert nearest(vectors[:2], vectors).shape == (2, 12)
+
+
+def test_topics_of_many_documents_start_from_a_part(monkeypatch: pytest.MonkeyPatch, titles: Titles) -> None:
+    monkeypatch.setattr(relate, "most_documents", lambda: 200)
+    model = tt.LDA(N_CLASSES, random_state=0).fit_topics(titles.counts, vectors=titles.vectors)
+    assert model.vector_strength_ > 0
+    assert agreement(model.doc_topic_, titles.classes) > 0.7
+
+
 def test_nearest_of_few_documents() -> None:
     one = unit_vectors([[1.0, 0.0]], 1)
     assert nearest(one, one, same=True).sum() == 0
@@ -182,7 +219,7 @@ def test_small_topics_are_merged_first_then_those_related_most() -> None:
 
 
 def test_pieces_of_a_large_class_are_merged_before_small_classes() -> None:
-    """The class is an arc of 90 degrees, longer than the distance of the small classes."""
+    """The class is an arc of 90 degrees, longer than the distance of the small classes; pieces overlap."""
     classes = np.repeat(np.arange(4), [600, 40, 40, 40])
     rng = np.random.default_rng(2)
     angle = np.sort(rng.uniform(0, np.pi / 2, len(classes)))
@@ -190,7 +227,8 @@ def test_pieces_of_a_large_class_are_merged_before_small_classes() -> None:
     arc = np.stack([np.cos(angle), np.sin(angle), 0 * angle, 0 * angle], axis=1)
     points = np.stack([0 * angle, 0 * angle, 1 + 0 * angle, 0.4 * (classes - 2)], axis=1)
     vectors = unit_vectors(np.where(small, points, arc) + rng.normal(0, 0.03, arc.shape), len(classes))
-    pieces = np.where(classes == 0, (angle / (np.pi / 2) * 6).astype(int), 6 + classes)
+    piece = (angle / (np.pi / 2) * 6 + rng.normal(0, 2.5, len(classes))).clip(0, 5).astype(int)
+    pieces = np.where(classes == 0, piece, 6 + classes)
     theta = np.eye(10, dtype=np.float32)[pieces] + np.float32(1e-4)
     group = merge_topics(theta, nearest(vectors, vectors, same=True), 4)
     assert normalized_mutual_info_score(classes, group[pieces]) == pytest.approx(1)
@@ -217,7 +255,7 @@ def test_vectors_are_refused_where_they_mean_nothing(titles: Titles, related: An
         plain.transform(counts, vectors=vectors)
     with pytest.raises(tt.InputError, match="3 columns, but those of the fit have 4"):
         related.transform(counts, vectors=vectors[:, :3])
-    with pytest.raises(tt.InputError, match="need documents in memory"):
+    with pytest.raises(tt.InputError, match="a fit with a start learns nothing from vectors"):
         tt.LDA(2).fit_topics(counts, vectors=vectors, start=Start())
     for other in (tt.ATM(2), tt.RTM(2)):
         with pytest.raises(tt.InputError, match="learns nothing from vectors"):

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from scale_support import as_shards, bits, small_corpus
+from sklearn.decomposition import TruncatedSVD
 
 from tagtopics import LDA, RTM, TTM
 from tagtopics.bp import propagation as bp
 from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.executor import MemoryExecutor
-from tagtopics.bp.graph import build_graph
+from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.bp.loop import run
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.corpus.core import Corpus
@@ -58,6 +59,13 @@ class Quit(Callback[Any]):
         return False
 
 
+def graph_in_blocks(corpus: Corpus, shards: ShardFolder) -> FactorGraph:
+    """Return the graph of documents in memory, in the blocks that shards have."""
+    firsts = np.cumsum([0, *(shard.n_docs for shard in shards.manifest.shards[:-1])]).tolist()
+    graph = build_graph(corpus.counts, corpus.tags)
+    return graph._replace(doc_blocks=np.array([*firsts, corpus.n_docs]))
+
+
 @pytest.mark.parametrize(("n_jobs", "many"), [(1, 50_000), (5, 50_000), (2, 0)])
 def test_shards_give_the_bits_of_memory(
     corpus: Corpus,
@@ -69,9 +77,7 @@ def test_shards_give_the_bits_of_memory(
 ) -> None:
     monkeypatch.setattr(bp, "_MANY", many)  # with 0, the last sweep leaves the tags alone
     assert len(shards) > 5
-    firsts = np.cumsum([0, *(shard.n_docs for shard in shards.manifest.shards[:-1])]).tolist()
-    blocks = np.array([*firsts, corpus.n_docs])
-    graph = build_graph(corpus.counts, corpus.tags)._replace(doc_blocks=blocks)
+    graph = graph_in_blocks(corpus, shards)
     priors = ttm().topic_settings().priors(graph.totals)
     algorithm = BeliefPropagation(MemoryExecutor(graph, lean=True), priors, 5)
     whole = algorithm.learned(run(algorithm, max_iter=6).state)
@@ -231,3 +237,42 @@ def test_models_that_shards_are_not_for(shards: ShardFolder, tmp_path: Path) -> 
     with pytest.raises(InputError, match="random_state"):
         fit_shards(LDA(4), shards, tmp_path / "w")
     assert not (tmp_path / "w").exists()
+
+
+@pytest.fixture(scope="module")
+def vectors(corpus: Corpus) -> Any:
+    return TruncatedSVD(6, random_state=0).fit_transform(corpus.counts)
+
+
+def related() -> TTM:
+    return TTM(8, random_state=5, n_jobs=2)
+
+
+def test_vectors_on_shards_give_the_bits_of_memory(
+    corpus: Corpus, shards: ShardFolder, vectors: Any, tmp_path: Path
+) -> None:
+    executor = MemoryExecutor(graph_in_blocks(corpus, shards), lean=True)
+    model = related().fit_topics(corpus, vectors=vectors, executor=executor)
+    model.learn_recommender(corpus, (), vectors)
+    assert (model.vector_strength_ or 0) > 0
+    found = fit_shards(related(), shards, tmp_path / "work", vectors=vectors)
+    assert bits(found) == bits(model)
+    np.testing.assert_array_equal(found.vectors_, model.vectors_)
+    expected = model.recommend(corpus, vectors=vectors)
+    assert found.recommend(corpus, vectors=vectors) == expected
+
+
+def test_a_fit_with_vectors_goes_on_where_it_was_stopped(
+    shards: ShardFolder, vectors: Any, tmp_path: Path
+) -> None:
+    whole = fit_shards(related(), shards, tmp_path / "whole", vectors=vectors, documents=120)
+    kept = len(whole.doc_ids_)
+    assert 0 < kept < shards.manifest.n_docs
+    assert whole.vectors_.shape == (kept, vectors.shape[1])
+    work = tmp_path / "work"
+    with pytest.raises(KeyboardInterrupt):
+        fit_shards(related(), shards, work, vectors=vectors, documents=120, callbacks=[Quit(3)])
+    with pytest.raises(InputError, match="another"):
+        fit_shards(related(), shards, work, vectors=-vectors, documents=120, resume=True)
+    found = fit_shards(related(), shards, work, vectors=vectors, documents=120, resume=True)
+    assert bits(found) == bits(whole)

@@ -31,7 +31,6 @@ from tagtopics.bp.graph import (
     SweepInput,
     Totals,
 )
-from tagtopics.bp.loop import proportions
 from tagtopics.errors import InputError, warn
 
 # `memory="auto"` stores up to 8 GiB of messages: 4 bytes for each topic of each edge.
@@ -48,7 +47,7 @@ class Sweep(NamedTuple):
     number: int  # from 1
     given: SweepInput
     priors: Priors
-    own_counts: Float32 | None = None  # (D, K) pseudo-counts of each document besides alpha; in memory only
+    own_counts: Float32 | None = None  # (D, K) pseudo-counts of each document besides alpha
 
 
 class Executor(Protocol):
@@ -86,8 +85,15 @@ class Executor(Protocol):
         moved, in tokens.
         """
 
-    def doc_topic(self, belief: Belief) -> Float32:
-        """Return the topic proportions of the documents that a model keeps, (D, K)."""
+    @property
+    def kept_rows(self) -> slice | Int64:
+        """Which documents a model keeps."""
+
+    def doc_sums(self, belief: Belief) -> Float32:
+        """Return the sums of the messages of all documents, (D, K)."""
+
+    def kept_sums(self, belief: Belief) -> Float32:
+        """Return those of the documents that a model keeps."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +104,7 @@ class MemoryExecutor:
     lean: bool = False  # recompute messages in each sweep instead of storing them; see `reference.recall`
     kernels: Kernels = compiled
     take: ClassVar[None] = None
+    kept_rows: ClassVar[slice] = slice(None)
 
     @property
     def totals(self) -> Totals:
@@ -120,10 +127,12 @@ class MemoryExecutor:
         arguments = (sweep.given, sweep.priors, sums, sweep.own_counts)
         return float(self.kernels.sweep(self.graph, docs, *arguments))
 
-    def doc_topic(self, belief: Belief) -> Float32:
-        """Return the topic proportions of all documents, (D, K)."""
+    def doc_sums(self, belief: Belief) -> Float32:
+        """Return the sums of the messages of all documents, (D, K)."""
         assert belief.docs is not None
-        return proportions(belief.docs.doc_sums, belief.priors.doc_topic)
+        return belief.docs.doc_sums
+
+    kept_sums = doc_sums
 
 
 def initial_topics(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from tagtopics._typing import Float32, Float64
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import Executor, Sweep, check_array, initial_topics
 from tagtopics.bp.graph import Belief, CorpusSums, Priors
-from tagtopics.bp.loop import Learned, Step
+from tagtopics.bp.loop import Learned, Step, proportions
 from tagtopics.bp.relations import Relations
 from tagtopics.errors import InputError
 
@@ -53,7 +53,7 @@ class BeliefPropagation:
     seed: int  # of the random start
     anchored: bool = True  # without topics to start from: take anchor words, or noise
     first: Start = Start()
-    relations: Relations | None = None  # between documents, which are in memory
+    relations: Relations | None = None  # between documents
     last_sweeps: int = 0  # further ones, after the last iteration; see `_finished`
 
     @property
@@ -85,14 +85,15 @@ class BeliefPropagation:
         arguments = (previous, used, executor.lean)
         given = executor.kernels.sweep_input(everything, tag_docs, *arguments)
         sums.clear(tags=credits)
-        own_counts = None
-        if self.relations is not None and docs is not None:  # relations are of documents in memory
-            own_counts = self.relations.counts(docs.doc_sums)
-        moved = executor.sweep(Sweep(number + 1, given, used, own_counts), docs, sums)
+        moved = executor.sweep(Sweep(number + 1, given, used, self._own_counts(belief)), docs, sums)
         change = moved / max(float(totals.n_tokens), 1e-300)
         factor = float(number + 1 < _PLAIN or change > _SLOW) if plain else self._fading()[0]
         faded = priors._replace(relaxation=factor * priors.relaxation)
         return Belief(number + 1, sums, given.words.sums, faded, docs), change
+
+    def _own_counts(self, belief: Belief) -> Float32 | None:
+        """Return what related documents add to the prior of each document, (D, K)."""
+        return None if self.relations is None else self.relations.counts(self.executor.doc_sums(belief))
 
     def _credits(self, number: int) -> bool:
         """Return whether a sweep, counted from 1, credits words to tags; see `_EVERY`."""
@@ -106,25 +107,29 @@ class BeliefPropagation:
 
     def learned(self, belief: Belief) -> Learned:
         """Return topics, topic proportions and the profiles of the tags."""
+        executor, own_counts = self.executor, self._own_counts(belief)
         belief = self._finished(belief)
         sums = self._with_earlier(belief.sums)
         if self.last_sweeps:  # words of no document keep the whole prior
             sums.words[self.executor.totals.word_docs == 0] = (1 - LAST_SHARE) * self.priors.topic_word
         more: dict[str, Any] = {"tag_sums_": sums.tags, "tag_squares_": sums.tag_squares}
         more["word_exponent_"] = self.priors.word_exponent
-        alpha, doc_topic = belief.priors.doc_topic, self.executor.doc_topic(belief)
-        if self.relations is not None and belief.docs is not None:
-            doc_topic = self.relations.doc_topic(belief.docs.doc_sums, alpha)
-        return Learned(sums.words, doc_topic, alpha, more)
+        alpha, doc_sums = belief.priors.doc_topic, executor.kept_sums(belief)
+        if own_counts is not None:
+            doc_sums = doc_sums + own_counts[executor.kept_rows]
+        return Learned(sums.words, proportions(doc_sums, alpha), alpha, more)
 
     def _finished(self, belief: Belief) -> Belief:
-        """Return the belief after a few more sweeps with smoother words: such topics predict better."""
+        """Return the belief after a few more sweeps with smoother words: such topics predict better.
+
+        They are without relations, which tell the topics of documents but make those of words too broad.
+        """
         priors = belief.priors
         exponent, beta = min(priors.word_exponent, _LAST_EXPONENT), _LAST_PRIOR * priors.topic_word
         smooth = priors._replace(word_exponent=exponent, topic_word=beta, relaxation=0.0)
-        belief = belief._replace(priors=smooth)
+        belief, alone = belief._replace(priors=smooth), replace(self, relations=None)
         for _ in range(self.last_sweeps):
-            belief, _change = self.step(belief)
+            belief, _change = alone.step(belief)
         return belief
 
     def check(self, belief: Belief) -> None:

@@ -17,15 +17,17 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float32, Int64
-from tagtopics.bp.loop import proportions
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, MissingExtraError
 from tagtopics.jit.threads import run_lanes
 from tagtopics.jit.top import largest_in_rows
 
 NEAREST = 10  # documents that a document is related to
+RELATED_SWEEPS = 5  # after topics are merged; with more of them, topics become more equal in size
 _PAIRS = 2**23  # pairs of documents that are compared at a time
-# When topics are merged: the power of their sizes, and the share of a mean topic below which one is small.
-_SIZE_EXPONENT, _SMALL = 0.75, 0.2
+# Up to this number of documents, all pairs are compared; beyond, a graph of so many neighbours is searched.
+_MOST_EXACT, _WIDTH = 2**16, 30
+# When topics are merged: the resolution, and the share of a mean topic below which one is small.
+_RESOLUTION, _SMALL = 0.85, 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +41,6 @@ class Relations:
         """Return (D, K): what the topics of near documents, sums or proportions (D', K), add to the prior."""
         theta = doc_sums / np.maximum(doc_sums.sum(1, keepdims=True), np.float32(1e-9))
         return np.ascontiguousarray(self.strength * (self.near @ theta), dtype=np.float32)
-
-    def doc_topic(self, doc_sums: Float32, alpha: Float32) -> Float32:
-        """Return the topic proportions of documents, (D, K), with what near documents say."""
-        return proportions(doc_sums + self.counts(doc_sums), alpha)
 
 
 def unit_vectors(vectors: Any, n_docs: int, own: Float32 | None = None) -> Float32:
@@ -75,22 +73,38 @@ def nearest(vectors: Float32, others: Float32, *, same: bool = False) -> CSR:
     """
     chosen = np.flatnonzero(others.any(1))
     n = min(NEAREST, max(len(chosen) - same, 0))
-    found = np.empty((len(vectors), n), dtype=np.int64)
+    found, rows = np.empty((len(vectors), n), dtype=np.int64), np.arange(len(vectors) if n else 0)
+    if same and len(chosen) > _MOST_EXACT:
+        found[chosen] = np.sort(chosen[_nearly_nearest(others[chosen])], axis=1)
+        rows = np.setdiff1d(rows, chosen)
     step, table = max(1, _PAIRS // max(len(chosen), 1)), others[chosen].T
 
     def lane(waiting: Iterator[int]) -> None:
         for i in waiting:
-            cosines = vectors[i : i + step] @ table
+            some = rows[i : i + step]
+            cosines = vectors[some] @ table
             if same:
-                cosines[np.arange(i, i + len(cosines))[:, np.newaxis] == chosen] = -2
-            found[i : i + step] = np.sort(chosen[largest_in_rows(cosines, n)], axis=1)
+                cosines[some[:, np.newaxis] == chosen] = -2
+            found[some] = np.sort(chosen[largest_in_rows(cosines, n)], axis=1)
 
     with single_thread():  # each product; their blocks do not depend on the number of threads
-        run_lanes(lane, range(0, len(vectors) if n else 0, step))
+        run_lanes(lane, range(0, len(rows), step))
     weights = np.repeat(np.where(vectors.any(1), np.float32(1 / max(n, 1)), np.float32(0)), n)
     ends = np.arange(0, found.size + 1, n) if n else np.zeros(len(vectors) + 1, dtype=np.int64)
     shape = (len(vectors), len(others))
     return sp.csr_array((weights, found.ravel(), ends), shape=shape)
+
+
+def _nearly_nearest(vectors: Float32) -> Int64:
+    """Return (D, 10): nearly all nearest documents of each of many, by descent of a graph on one thread."""
+    try:
+        from pynndescent import NNDescent
+    except ImportError:
+        raise MissingExtraError(f"vectors of more than {_MOST_EXACT:,} documents", "neighbours") from None
+    with single_thread():
+        graph = NNDescent(vectors, metric="dot", n_neighbors=_WIDTH, random_state=0, n_jobs=1).neighbor_graph
+    own = graph[0] == np.arange(len(vectors))[:, np.newaxis]  # none, if there are many equal vectors
+    return np.take_along_axis(graph[0], np.argsort(own, axis=1, kind="stable")[:, :NEAREST], axis=1)
 
 
 def cluster_words(vectors: Float32, counts: CSR, n_topics: int, seed: int) -> Float32:
@@ -110,27 +124,25 @@ def cluster_words(vectors: Float32, counts: CSR, n_topics: int, seed: int) -> Fl
 def merge_topics(doc_topic: Float32, near: CSR, n_topics: int) -> Int64:
     """Return (M,): which of K merged topics each of M topics belongs to.
 
-    Again and again the two topics are merged that are related most: r_ij / (s_i s_j)^.75, with s_i the sum of
-    theta (D, M) over documents, and r_ij that of theta_di times the mean theta_j of the documents near d. The
-    exponent is 1 for average linkage, 0 for the number of relations: large classes become large topics.
-    The smallest topic comes first as long as it is smaller than a fifth of the mean of K topics.
+    Again and again the two topics are merged that gain most modularity: their relations, sums over documents
+    of theta (D, M) times the mean theta of near ones, less the resolution times as many as topics of their
+    sizes have by chance. The smallest topic comes first while it is below a fifth of the mean of K topics.
     """
     theta = doc_topic.astype(np.float64)
     with single_thread():
         related = theta.T @ (near @ theta)
-    related, sizes = related + related.T, theta.sum(0)
+    sizes = theta.sum(0)
+    gain = (related + related.T) / 2 - _RESOLUTION * np.outer(sizes, sizes) / sizes.sum()
     group, left = np.arange(len(sizes)), list(range(len(sizes)))
     while len(left) > n_topics:
-        some = sizes[left]
-        linkage = related[np.ix_(left, left)] / np.outer(some, some) ** _SIZE_EXPONENT
-        np.fill_diagonal(linkage, -1.0)
-        i, j = np.unravel_index(linkage.argmax(), linkage.shape)
+        some, merged = sizes[left], gain[np.ix_(left, left)]
+        np.fill_diagonal(merged, -np.inf)
+        i, j = np.unravel_index(merged.argmax(), merged.shape)
         if some.min() < _SMALL * sizes.sum() / n_topics:
-            i, j = some.argmin(), linkage[some.argmin()].argmax()
+            i, j = some.argmin(), merged[some.argmin()].argmax()
         one, other = left[min(i, j)], left[max(i, j)]
-        related[one] += related[other]
-        related[:, one] += related[:, other]
-        sizes[one] += sizes[other]
+        for sums in (sizes, gain, gain.T):
+            sums[one] += sums[other]
         sizes[other] = 0.0
         group[group == other] = one
         left.remove(other)

@@ -149,7 +149,7 @@ def update_slots(d, base, graph, messages, doc_sums, slot_means, scratch):
 
 @inner
 def _credit(e, first, last, messages, profiles, shares, slot_means):
-    """Divide the message in row e among the slots by its likelihood under each profile; zeros become equal."""
+    """Divide the message in row e among the slots by its likelihood under each profile, or equally."""
     K, total = messages.shape[1], np.float32(0)
     for i in range(last - first):
         likelihood = np.float32(0)

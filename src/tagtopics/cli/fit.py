@@ -76,14 +76,14 @@ def command(
     journal = journal_of(curation, guided)
     if journal is not None and sharded:
         raise InputError("--curation and --guided need a corpus in memory, no shards")
-    rows = read_vectors(vectors, sharded or journal is not None)
+    rows = read_vectors(vectors, journal is not None)
     if scale.checkpoint is not None:
         check_apart(out=target, checkpoint=scale.checkpoint)
     precompile.begin()  # while the corpus is read
     began = time.perf_counter()
     if sharded:
         read = began
-        sizes = _fit_shards(estimator, corpus, target, scale, output, keep)
+        sizes = _fit_shards(estimator, corpus, target, scale, output, keep, rows)
     else:
         visual = visual_vocabulary(corpus, model.seed, output)
         documents = read_training(corpus, columns, text, output, visual)
@@ -127,7 +127,13 @@ def _check_scale(scale: ScaleOptions, sharded: bool) -> None:
 
 
 def _fit_shards(
-    estimator: TopicModel, source: str, target: Path, scale: ScaleOptions, output: OutputOptions, keep: bool
+    estimator: TopicModel,
+    source: str,
+    target: Path,
+    scale: ScaleOptions,
+    output: OutputOptions,
+    keep: bool,
+    vectors: Any,
 ) -> dict[str, int]:
     """Fit an estimator to a folder of shards, save it, and return the sizes of the corpus."""
     from tagtopics.scale.fit import fit_shards, sampled_shards
@@ -142,7 +148,8 @@ def _fit_shards(
         from tagtopics.scale.ray_executor import ray_executor
 
         executor = ray_executor(scale.workers or 2, scale.address)
-    fit_shards(estimator, folder, work, resume=scale.resume, executor=executor, callbacks=bar)
+    how = {"resume": scale.resume, "executor": executor, "callbacks": bar}
+    fit_shards(estimator, folder, work, vectors=vectors, **how)
     estimator.save(target, corpus=folder.corpus(sampled_shards(folder)) if keep else None)
     remove_run(work)
     return {name: getattr(folder.manifest, name) for name in ("n_docs", "n_words", "n_tags", "n_tokens")}

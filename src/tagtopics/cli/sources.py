@@ -107,7 +107,7 @@ def read_vectors(path: str | None, refused: bool = False) -> Any:
     if path is None:
         return None
     if refused:
-        raise InputError("--vectors needs a plain fit in memory: no shards, --curation, --guided")
+        raise InputError("--vectors needs a fit without --curation and --guided")
     import numpy as np
 
     try:

@@ -116,9 +116,10 @@ class TopicModel(Queries):
         """
         corpus = self.training_corpus(X, y)
         if vectors is not None:
-            if executor is not None or start is not None:
-                raise InputError("fit: vectors need documents in memory; omit them with shards or a start")
-            vectors = self._checked_vectors(vectors, corpus.n_docs)
+            if executor is None and start is not None:
+                raise InputError("fit: a fit with a start learns nothing from vectors; omit one of them")
+            n_docs = corpus.n_docs if executor is None else executor.totals.n_docs
+            vectors = self._checked_vectors(vectors, n_docs)
         if precompile.begin():
             announce(callbacks, "Compiling, once after an installation")
             precompile.finish()

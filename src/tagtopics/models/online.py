@@ -83,12 +83,13 @@ class OnlineModel(TopicModel):
         if run.vectors is None:
             return fit_topics(corpus, settings, executor=executor, start=run.start, callbacks=run.callbacks)
         announce(run.callbacks, "Relating documents by their vectors")
-        found = relate(corpus, settings, executor, run.vectors)
+        found = relate(corpus, settings, executor, run.vectors, run.start)
         topics = fit_topics(
             corpus, found.settings, executor=executor, start=found.start, callbacks=run.callbacks,
             relations=found.relations,
         )  # fmt: skip
-        more = {"vector_strength_": found.strength, "vectors_": found.vectors}
+        kept = None if found.vectors is None else found.vectors[executor.kept_rows]
+        more = {"vector_strength_": found.strength, "vectors_": kept}
         return replace(topics, more={**topics.more, **more})
 
     def _checked_vectors(self, vectors: Any, n_docs: int) -> Float32:

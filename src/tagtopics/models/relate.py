@@ -24,7 +24,7 @@ from tagtopics.bp.propagation import AFTER_PILOT, BeliefPropagation, Start
 from tagtopics.bp.relations import Relations, cluster_words, merge_topics, nearest
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import MOST_TOKENS, completion
-from tagtopics.models.topics import TopicSettings, graph_executor
+from tagtopics.models.topics import TopicSettings, graph_executor, take_rows
 
 STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # in tokens, tried one after the other
 _TRIED = (
@@ -33,7 +33,6 @@ _TRIED = (
 # Standard errors: by how much neighbours must be better, and by how much words may be worse.
 _CERTAIN, _WORSE = 3.0, 2.0
 _SPLIT, _SPLIT_SWEEPS = 5, 30  # topics that are merged into one, on average, and the sweeps that learn them
-_SWEEPS = 5  # that follow; with more of them, topics become more equal in size
 
 
 class Related(NamedTuple):
@@ -46,46 +45,69 @@ class Related(NamedTuple):
     vectors: Float32 | None = None  # (D, n) of length one; zero for documents without words
 
 
-def relate(corpus: Corpus, settings: TopicSettings, executor: Executor, vectors: Float32) -> Related:
-    """Return the relations of documents by their vectors, (D, n) of length one, and the first topics."""
-    counts, settings = corpus.counts, settings.resolve(corpus, executor)
-    priors, worded = settings.priors(executor.totals), _with_words(vectors, counts)
-    strength = _learn_strength(counts, vectors, settings, priors) if _can_learn(counts) else _TRIED
+def relate(
+    corpus: Corpus, settings: TopicSettings, executor: Executor, vectors: Float32, start: Start | None
+) -> Related:
+    """Return the relations of documents by their vectors, (D, n) of length one, and the first topics.
+
+    Args:
+        corpus: the documents; of a fit to shards, the sample that the model keeps.
+        settings: of the fit; priors are learned.
+        executor: holds the documents.
+        vectors: of all documents.
+        start: where to begin; None for topics that are merged.
+    """
+    settings, n_docs = settings.resolve(corpus, executor), executor.totals.n_docs
+    priors, take = settings.priors(executor.totals), executor.take or take_rows(corpus)
+    rest, held_out = choose_held_out(n_docs, settings.seed)
+    rest, strength = rest[:: 1 + len(rest) // most_documents()], _TRIED
+    if n_docs >= MIN_DOCS and _can_learn(hidden := take(held_out)[0]):
+        learned, of_hidden = Part(take(rest)[0], vectors[rest]), Part(hidden, vectors[held_out])
+        strength = _learn_strength(learned, of_hidden, settings, priors)
     if not strength:
-        return Related(settings, 0.0)
-    relations = Relations(nearest(vectors, worded, same=True), strength)
-    start = _merged_start(relations, worded, counts, settings, priors)
-    if settings.max_iter is None:
-        settings = replace(settings, max_iter=_SWEEPS)
-    return Related(settings, strength, relations, start, worded)
+        return Related(settings, 0.0, start=start)
+    blocks = np.array_split(np.arange(n_docs), 1 + n_docs // most_documents())
+    worded = np.concatenate([Part(take(rows)[0], vectors[rows]).worded for rows in blocks])
+    if start is None:
+        some = np.arange(n_docs)[:: -(-n_docs // most_documents())]
+        start = _merged_start(Part(take(some)[0], vectors[some]), strength, settings, priors)
+    return Related(
+        settings, strength, Relations(nearest(vectors, worded, same=True), strength), start, worded
+    )
+
+
+class Part(NamedTuple):
+    """Some documents with vectors."""
+
+    counts: CSR  # (D, W)
+    vectors: Float32  # (D, n)
+
+    @property
+    def worded(self) -> Float32:
+        """The vectors, zero for documents without words."""
+        return np.where((np.diff(self.counts.indptr) > 0)[:, np.newaxis], self.vectors, np.float32(0))
+
+    def start(self, settings: TopicSettings, priors: Priors) -> Start:
+        """Return the words of clusters of the vectors."""
+        words = cluster_words(self.worded, self.counts, settings.n_topics, settings.seed)
+        return Start(words + np.float32(priors.topic_word), AFTER_PILOT)
 
 
 def _can_learn(counts: CSR) -> bool:
-    """Return whether there are enough documents, with whole counts that can be split."""
-    whole = counts.shape[0] >= MIN_DOCS and bool(np.array_equal(counts.data, np.rint(counts.data)))
+    """Return whether the strength can be learned: counts are whole, so that documents can be split."""
+    whole = bool(np.array_equal(counts.data, np.rint(counts.data)))
     return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
 
 
-def _with_words(vectors: Float32, counts: CSR) -> Float32:
-    return np.where((np.diff(counts.indptr) > 0)[:, np.newaxis], vectors, np.float32(0))
-
-
-def _start(vectors: Float32, counts: CSR, settings: TopicSettings, priors: Priors) -> Start:
-    words = cluster_words(vectors, counts, settings.n_topics, settings.seed)
-    return Start(words + np.float32(priors.topic_word), AFTER_PILOT)
-
-
-def _merged_start(
-    relations: Relations, vectors: Float32, counts: CSR, settings: TopicSettings, priors: Priors
-) -> Start:
+def _merged_start(part: Part, strength: float, settings: TopicSettings, priors: Priors) -> Start:
     """Return topics merged from more of them; clusters of k-means alone are of much the same size."""
+    near = nearest(part.vectors, part.worded, same=True)
     more = replace(settings, n_topics=_SPLIT * settings.n_topics)
     priors = priors._replace(doc_topic=np.full(more.n_topics, priors.doc_topic.mean(), dtype=np.float32))
-    found = _short_fit(
-        build_graph(counts), more, priors, relations, _start(vectors, counts, more, priors), _SPLIT_SWEEPS
-    )
-    group = merge_topics(found.doc_topic, relations.near, settings.n_topics)
-    words = np.zeros((counts.shape[1], settings.n_topics))
+    start, graph = part.start(more, priors), build_graph(part.counts)
+    found = _short_fit(graph, more, priors, Relations(near, strength), start, _SPLIT_SWEEPS)
+    group = merge_topics(found.doc_topic, near, settings.n_topics)
+    words = np.zeros((part.counts.shape[1], settings.n_topics))
     for k, g in enumerate(group):
         words[:, g] += found.word_sums[:, k]
     return Start((words + priors.topic_word).astype(np.float32), AFTER_PILOT)
@@ -106,13 +128,11 @@ def _short_fit(
     return algorithm.learned(belief)
 
 
-def _learn_strength(counts: CSR, vectors: Float32, settings: TopicSettings, priors: Priors) -> float:
+def _learn_strength(learned: Part, held_out: Part, settings: TopicSettings, priors: Priors) -> float:
     """Return the strength in tokens, learned on documents that a shorter fit is made without."""
-    rest, held_out = choose_held_out(counts.shape[0], settings.seed)
-    rest = rest[:: 1 + len(rest) // most_documents()]
-    graph, learned = build_graph(counts[rest]), _with_words(vectors[rest], counts[rest])
-    near, of_held_out = nearest(vectors[rest], learned, same=True), nearest(vectors[held_out], learned)
-    seen, hidden = completion(counts[held_out], settings.seed)
+    graph, worded = build_graph(learned.counts), learned.worded
+    near, of_held_out = nearest(learned.vectors, worded, same=True), nearest(held_out.vectors, worded)
+    seen, hidden = completion(held_out.counts, settings.seed)
 
     def fit(strength: float, start: Start) -> tuple[Float32, Float32]:
         """Return phi (W, K) and the proportions (D, K) of the documents learned from."""
@@ -125,11 +145,11 @@ def _learn_strength(counts: CSR, vectors: Float32, settings: TopicSettings, prio
         """Return (D,): the log likelihood of the hidden words of held-out documents, given those seen."""
         return log_likelihoods(hidden, FoldIn(phi, priors.doc_topic).doc_topic(seen), phi)
 
-    start = _start(learned, counts[rest], settings, priors)
+    start = learned.start(settings, priors)
     tried = fit(_TRIED, start)
-    of_others = of_held_out[np.random.default_rng(settings.seed).permutation(len(held_out))]
+    of_others = of_held_out[np.random.default_rng(settings.seed).permutation(of_held_out.shape[0])]
     found, others = (
-        _from_neighbours(counts[held_out], *tried, rows, priors) for rows in (of_held_out, of_others)
+        _from_neighbours(held_out.counts, *tried, rows, priors) for rows in (of_held_out, of_others)
     )
     if not _excess(found, others) > _CERTAIN:
         return 0.0

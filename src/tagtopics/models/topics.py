@@ -24,7 +24,7 @@ from tagtopics.bp.pilot import (
     most_documents,
 )
 from tagtopics.bp.propagation import LAST_SHARE, LAST_SWEEPS, BeliefPropagation, Start
-from tagtopics.bp.relations import Relations
+from tagtopics.bp.relations import RELATED_SWEEPS, Relations
 from tagtopics.corpus.core import Corpus
 from tagtopics.models.validation import Preset
 
@@ -117,7 +117,7 @@ class TopicSettings:
         """Return the settings with the priors and the exponent of a fit; what is not given is learned."""
         priors, seed, alpha = self.priors(executor.totals), self.seed, self.doc_topic_prior
         if self.preset.word_exponent is None and not self.tags_act:
-            documents = executor.totals.n_docs, executor.take or _take_rows(corpus)
+            documents = executor.totals.n_docs, executor.take or take_rows(corpus)
             fixed = alpha is not None
             priors = choose_priors(*documents, priors, seed, anchored=self.anchored, fixed_alpha=fixed)
         preset = replace(self.preset, word_exponent=priors.word_exponent)
@@ -162,7 +162,7 @@ def fit_topics(
         start: where to begin: earlier topics, known topics, or a checkpoint. None begins at topics around
             anchor words; with many documents, at those of a pilot.
         callbacks: called after every sweep.
-        relations: between documents in memory, by their vectors.
+        relations: between documents, by their vectors.
     """
     executor = memory_executor(corpus, settings) if executor is None else executor
     settings = settings.resolve(corpus, executor)
@@ -171,6 +171,9 @@ def fit_topics(
         piloted = settings.starts_from_pilot(n_docs)
         start = make_pilot(corpus, settings, executor).start() if piloted else Start()
     priors = settings.priors(executor.totals)
+    most = settings.most_sweeps(n_docs)
+    if relations is not None and settings.max_iter is None:
+        most = RELATED_SWEEPS
     last, share = (LAST_SWEEPS, LAST_SHARE) if settings.is_default else (0, 1.0)
     algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored, start, relations, last)
     if start.resumed is not None:
@@ -179,7 +182,7 @@ def fit_topics(
         algorithm,
         topic_word_prior=share * priors.topic_word,
         tag_docs=executor.totals.tag_docs,
-        max_iter=settings.most_sweeps(n_docs),
+        max_iter=most,
         tol=settings.tol,
         callbacks=callbacks,
         resumed=start.resumed,
@@ -205,7 +208,7 @@ def run_algorithm(
 def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> Pilot:
     """Fit the pilot of a fit: one that it starts from, or a shorter one, for the strengths of tags only."""
     priors, n_docs = settings.priors(executor.totals), corpus.n_docs
-    take = _take_rows(corpus)
+    take = take_rows(corpus)
     if settings.starts_from_pilot(executor.totals.n_docs):
         sweeps, most = SWEEPS_BEFORE, most_documents(settings.n_topics)
         n_docs, take = executor.totals.n_docs, executor.take or take
@@ -222,7 +225,8 @@ def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> P
     return Pilot(counts, tags, take(held_out), *sums, priors.topic_word, settings.seed)
 
 
-def _take_rows(corpus: Corpus) -> Take:
+def take_rows(corpus: Corpus) -> Take:
+    """Return what reads documents of a corpus in memory by their rows."""
     return lambda rows: (sp.csr_array(corpus.counts[rows]), sp.csr_array(corpus.tags[rows]))
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tagtopics.bp.graph import Belief
 from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
+from tagtopics.bp.relations import unit_vectors
 from tagtopics.errors import InputError
-from tagtopics.files import check_space, check_target, digest_file
+from tagtopics.files import check_space, check_target, digest_arrays, digest_file
 from tagtopics.models.base import TopicModel
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.validation import check_parameters
@@ -30,6 +31,7 @@ def fit_shards(
     shards: str | Path | ShardFolder,
     work: str | Path,
     *,
+    vectors: Any = None,
     resume: bool = False,
     executor: ExecutorMaker | None = None,
     callbacks: Sequence[Callback[Belief]] = (),
@@ -46,6 +48,8 @@ def fit_shards(
         shards: a folder made by `shard_corpus` or `tagtopics shard`.
         work: a folder for the state of the fit; every sweep is a checkpoint. It stays when the fit is done:
             remove it with `remove_run` once the model is saved.
+        vectors: (D, n) vectors of all documents in their order, as in `fit`. They, and the topics of all
+            documents, are kept in memory.
         resume: continue the fit in `work`, if there is one; the result has the bits of a fit never stopped.
         executor: makes what applies the sweeps: `ray_executor(...)`, or None for threads of this
             process.
@@ -56,7 +60,10 @@ def fit_shards(
     _check(model, folder, work)
     sample = sampled_shards(folder, documents)
     corpus = folder.corpus(sample)
-    run = ShardRun(work, identity_of(model, digest_file(folder.path / MANIFEST)), resume=resume)
+    identity = identity_of(model, digest_file(folder.path / MANIFEST))
+    if vectors is not None:
+        identity["vectors"] = digest_arrays(unit_vectors(vectors, folder.manifest.n_docs))
+    run = ShardRun(work, identity, resume=resume)
     if executor is None:
         workers = ShardExecutor(folder, run.states)
     else:
@@ -64,10 +71,11 @@ def fit_shards(
     workers.kept = tuple(sample)
     start = None if run.start is None else Start(resumed=run.start)
     try:
-        model.fit_topics(corpus, executor=workers, start=start, callbacks=[run, *callbacks])
+        model.fit_topics(corpus, vectors=vectors, executor=workers, start=start, callbacks=[run, *callbacks])
     finally:
         workers.close()
-    model.learn_recommender(corpus, callbacks)
+    of_sample = None if vectors is None else np.asarray(vectors)[workers.kept_rows]
+    model.learn_recommender(corpus, callbacks, of_sample)
     return model
 
 

@@ -214,4 +214,5 @@ def _writable(sweep: Sweep) -> Sweep:
     words, previous, *tags = sweep.given
     pairs = [WordInput(*map(np.array, pair)) for pair in (words, previous)]
     priors = sweep.priors._replace(doc_topic=np.array(sweep.priors.doc_topic))
-    return Sweep(sweep.number, SweepInput(*pairs, *map(np.array, tags)), priors)  # type: ignore[arg-type]
+    given = SweepInput(*pairs, *map(np.array, tags))  # type: ignore[arg-type]
+    return Sweep(sweep.number, given, priors, sweep.own_counts)

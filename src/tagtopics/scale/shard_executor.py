@@ -23,13 +23,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tagtopics._typing import Float32, Float64
+from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, no_profiles
 from tagtopics.bp.callbacks import Callback, Step
 from tagtopics.bp.executor import Kernels, Sweep, Take, check_docs
 from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
-from tagtopics.bp.loop import proportions
 from tagtopics.errors import InputError
 from tagtopics.files import check_target, digest_bytes, sweep_leftovers
 from tagtopics.jit.threads import current_threads, run_lanes
@@ -237,24 +236,40 @@ class ShardExecutor:
             graph, added = self.folder.graph(number), CorpusSums(*mine)
             n_topics = len(sweep.priors.doc_topic)
             state = self.states.get(number, sweep.number - 1, graph, n_topics)
-            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, added)
+            own, (first, last) = sweep.own_counts, self._range(number)
+            own = None if own is None else np.array(own[first:last])
+            moved = compiled.sweep(graph, state, sweep.given, sweep.priors, added, own)
             self.states.put(number, sweep.number, state)
             return moved
 
         return self._each(update, *sums[:3])
 
-    def doc_topic(self, belief: Belief) -> Float32:
-        """Return the topic proportions of the documents that a model keeps, (D, K)."""
-        return np.concatenate([self._proportions(belief, number) for number in self.kept])
+    @property
+    def kept_rows(self) -> Int64:
+        """Which documents a model keeps."""
+        return np.concatenate([np.arange(*self._range(number)) for number in self.kept])
+
+    def doc_sums(self, belief: Belief) -> Float32:
+        """Return the sums of the messages of all documents, (D, K)."""
+        return self._doc_sums(belief, range(len(self.folder)))
+
+    def kept_sums(self, belief: Belief) -> Float32:
+        """Return those of the documents that a model keeps."""
+        return self._doc_sums(belief, self.kept)
 
     def close(self) -> None:
         """Nothing to release."""
 
-    def _proportions(self, belief: Belief, number: int) -> Float32:
-        """Return the topic proportions of the documents of a shard, (D_s, K)."""
-        alpha, graph = belief.priors.doc_topic, self.folder.graph(number)
-        docs = self.states.get(number, belief.sweep, graph, len(alpha))
-        return proportions(docs.doc_sums, alpha)
+    def _doc_sums(self, belief: Belief, numbers: Sequence[int]) -> Float32:
+        n_topics = len(belief.priors.doc_topic)
+        docs = (self.states.get(n, belief.sweep, self.folder.graph(n), n_topics) for n in numbers)
+        return np.concatenate([shard.doc_sums for shard in docs])
+
+    def _range(self, number: int) -> tuple[int, int]:
+        """Return the first document of a shard, and the one after its last."""
+        shards = self.folder.manifest.shards
+        first = sum(shard.n_docs for shard in shards[:number])
+        return first, first + shards[number].n_docs
 
     def _each(self, work: Callable[..., float], *sums: Float64) -> float:
         """Call `work(number, *sums)` for each shard, with sums of its thread; return the total."""
