@@ -13,6 +13,8 @@ from tagtopics.cli import main
 
 pytest.importorskip("matplotlib")
 
+PAPERS = Path(__file__).resolve().parents[2] / "docs" / "examples" / "papers.csv"
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
@@ -29,7 +31,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 COMMANDS = {
-    "choose": ["choose", "synthetic", "--topics", "2,3", "--restarts", "2"],
+    "choose": [
+        "choose",
+        str(PAPERS),
+        "--text",
+        "abstract",
+        "--tags",
+        "authors",
+        "--topics",
+        "2,3",
+        "--restarts",
+        "2",
+    ],
     "effects": ["effects", "MODEL", "--on", "year", "--kind", "venue", "--refits", "10"],
     "trends": ["trends", "MODEL", "--refits", "10", "--min-docs", "5"],
 }

@@ -43,6 +43,7 @@ KNOWN = {
     "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir"},
     "analysis/audit/changes.py": {"write_bytes"},
     "analysis/audit/rewrite.py": {"GzipFile", "open", "copytree"},
+    "analysis/plots.py": {"savefig"},
     "explore/record/export.py": {"open", "write_text"},
     "scale/format.py": {"write_text"},
     "scale/writer.py": {"write_bytes", "save"},

@@ -268,6 +268,7 @@ def test_a_fit_with_vectors_goes_on_where_it_was_stopped(
     whole = fit_shards(related(), shards, tmp_path / "whole", vectors=vectors, documents=120)
     kept = len(whole.doc_ids_)
     assert 0 < kept < shards.manifest.n_docs
+    assert whole.vectors_ is not None
     assert whole.vectors_.shape == (kept, vectors.shape[1])
     work = tmp_path / "work"
     with pytest.raises(KeyboardInterrupt):
