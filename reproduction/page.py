@@ -27,7 +27,7 @@ from reproduction.paper import (
 from reproduction.spec import MODELS, Record
 from reproduction.table_verdicts import all_verdicts
 from reproduction.verdicts import CERTAIN, ENOUGH, MIN_SPLITS, STATUSES, Verdict, gain_text
-from tagtopics.errors import InputError
+from tagtopics.errors import MissingExtraError
 from tagtopics.files import atomic_file, check_target
 
 _PAIRS = (
@@ -360,5 +360,5 @@ def _matplotlib() -> tuple[Any, Any]:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError:
-        raise InputError("drawing figures needs matplotlib: pip install matplotlib") from None
+        raise MissingExtraError("drawing figures", "plot") from None
     return matplotlib, Figure

@@ -104,7 +104,7 @@ def run(system: str, python: str, corpora: list[str]) -> None:
     known = {(r["system"], r["corpus"], r["seed"]) for r in records()}
     for corpus in corpora or CORPORA:
         documents = load(corpus)
-        for seed in SEEDS:
+        for seed in SEEDS[:1] if system == "tomotopy" else SEEDS:
             if (system, corpus, seed) in known:
                 continue
             parts = split(documents, seed)
@@ -150,7 +150,7 @@ def page() -> str:
     priors = "; ".join(
         f"{r['corpus']} eta {r['eta']:g}, alpha {r['alpha']:g}{' at first, learned' if r['learned'] else ''}"
         for r in rows
-        if r["system"] == "tomotopy" and r["seed"] == SEEDS[0]
+        if r["system"] == "tomotopy"
     )
     etas, alphas = (", ".join(map(str, values)) for values in (ETAS, [a for a, every in ALPHAS if not every]))
     return f"""# Perplexity of hidden words
@@ -171,7 +171,7 @@ Topics of both infer new documents in the same way, ours.
 
 {table(rows, "tomotopy", commits[-1])}
 
-Chosen on the first split: {priors}.
+Chosen: {priors}.
 """
 
 

@@ -22,7 +22,6 @@ from tagtopics.bp.executor import MemoryExecutor, initial_topics
 from tagtopics.bp.graph import CorpusSums, FactorGraph, Groups, Priors, build_graph, group_by
 from tagtopics.bp.loop import Learned, TopicAlgorithm, proportions
 from tagtopics.bp.start import start
-from tagtopics.bp.sums import group_sums
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.threads import run_ranges
 
@@ -119,7 +118,7 @@ class VariationalBayes:
         run_ranges(self.kernels.update_documents, graph.doc_edges, work, *arguments)
         word_sums = np.empty_like(state.word_sums)
         groups = self._words
-        run_ranges(group_sums, groups.offsets, K, groups, state.messages, word_sums)
+        run_ranges(vb_loops.group_sums, groups.offsets, K, groups, state.messages, word_sums)
         tokens = max(float(graph.edge_count.sum(dtype=np.float64)), 1e-300)
         return state._replace(word_sums=word_sums), float(change.sum()) / tokens
 

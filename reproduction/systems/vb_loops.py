@@ -70,3 +70,15 @@ def digamma(x):
     r = 1.0 / (x * x)
     series = r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r * (1.0 / 132)))))
     return shift + np.log(x) - 0.5 / x - series
+
+
+@kernel
+def group_sums(first, last, groups, rows, sums):
+    """Set `sums` to the sum of the rows of each group, always in the order of the members."""
+    K = rows.shape[1]
+    for g in range(first, last):
+        sums[g, :] = 0
+        for j in range(groups.offsets[g], groups.offsets[g + 1]):
+            i = groups.members[j]
+            for k in range(K):
+                sums[g, k] += rows[i, k]

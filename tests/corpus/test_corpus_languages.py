@@ -12,8 +12,8 @@ import pytest
 import tagtopics as tt
 from tagtopics.corpus import TextRecipe, read_corpus, recipe_from_json, recipe_to_json
 from tagtopics.corpus.recipe import LANGUAGES, guess_language, spaceless_language, words_of_language
-from tagtopics.corpus.spans import SpanFinder
 from tagtopics.errors import CorpusWarning, InputError, MissingExtraError
+from tagtopics.explore.record.spans import SpanFinder
 
 SENTENCES = {
     "english": "The dog and the cat are in the house of the man, and that is not for the others.",

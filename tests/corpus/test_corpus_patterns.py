@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import tagtopics as tt
 from tagtopics.corpus.patterns import compile_pattern
-from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer
+from tagtopics.explore.record.spans import SpanFinder
 from tagtopics.files import BLANK, sealed
 
 USUAL = [

@@ -28,7 +28,7 @@ import numpy as np
 
 import tagtopics as tt
 from benchmarks.synthetic import make_tagged_corpus
-from tagtopics.bp.checkpoint import load_checkpoint
+from tagtopics.scale.checkpoint import load_checkpoint
 
 FAILURES = {"killed": 0, "disk full": errno.ENOSPC, "input/output error": errno.EIO}
 _NEVER = 1 << 40

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import tagtopics as tt
 from tagtopics.cli.app import run
-from tagtopics.corpus.spans import SpanFinder
+from tagtopics.explore.record.spans import SpanFinder
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import VERSION, Picture, TopicData
 from tagtopics.explore.report import html_report

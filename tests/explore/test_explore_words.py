@@ -11,10 +11,10 @@ import pytest
 from explore_support import page_of_modules
 
 import tagtopics as tt
-from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import analyzer
 from tagtopics.datasets.docstrings import docstring_recipe
 from tagtopics.explore import write_report
+from tagtopics.explore.record.spans import SpanFinder
 from tagtopics.explore.record.workbench import page_obstacle, word_settings, workbench
 
 pytest_plugins = ("explore_fixtures",)

@@ -19,10 +19,10 @@ from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
 from benchmarks.synthetic import make_tagged_corpus
-from tagtopics.bp.checkpoint import FORMAT, read_arrays, write_arrays
 from tagtopics.files import BLANK, digest_file, sealed
 from tagtopics.models.persistence import load_with_corpus
 from tagtopics.scale import ShardFolder, fit_shards, shard_corpus
+from tagtopics.scale.checkpoint import FORMAT, read_arrays, write_arrays
 from tagtopics.scale.shard_executor import STATE_FORMAT
 
 _ODD: list[Any] = [None, -1, 0, 2, 1e308, 10**30, "", "lean", "shards", [], {}, [[]], True, float("inf")]

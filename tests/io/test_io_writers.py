@@ -39,7 +39,7 @@ KNOWN = {
     "corpus/write.py": {"write_text", "write_bytes", "open", "ZipFile", "GzipFile"},
     "datasets/registry.py": {"mkdir"},
     "explore/report/html_report.py": {"write_bytes"},
-    "bp/checkpoint.py": {"save_file"},
+    "scale/checkpoint.py": {"save_file"},
     "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir"},
     "analysis/audit/changes.py": {"write_bytes"},
     "analysis/audit/rewrite.py": {"GzipFile", "open", "copytree"},

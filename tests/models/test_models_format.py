@@ -15,8 +15,8 @@ from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
 from benchmarks.synthetic import make_tagged_corpus
-from tagtopics.bp.checkpoint import load_checkpoint
 from tagtopics.models.persistence import Description
+from tagtopics.scale.checkpoint import load_checkpoint
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 READER = DOCS / "examples" / "read_model.py"

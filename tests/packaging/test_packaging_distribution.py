@@ -115,7 +115,7 @@ def test_metadata(metadata: Message) -> None:
 
 def test_extras_are_for_users_and_groups_for_developers(metadata: Message) -> None:
     assert set(metadata.get_all("Provides-Extra", [])) == {
-        "parquet", "images", "serve", "mcp", "ray", "files", "pdf", "skos",
+        "parquet", "images", "plot", "serve", "mcp", "neighbours", "ray", "files", "pdf", "skos",
         "languages", "chinese", "japanese", "thai", "all",
     }  # fmt: skip
     named = PROJECT["project"]["optional-dependencies"]

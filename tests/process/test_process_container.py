@@ -34,10 +34,10 @@ LINES = """
     export m.tt --out tables
     audit m.tt --changes changes.csv
     apply changes.csv a.jsonl --out clean.jsonl
-    choose a.jsonl --topics 2,3 --restarts 2
+    choose a.jsonl --topics 2,3 --restarts 2 --plot choice.svg
     compare m.tt other.tt
-    effects m.tt --on year --refits 10
-    trends m.tt --refits 10
+    effects m.tt --on year --refits 10 --plot effects.png
+    trends m.tt --refits 10 --plot trends.pdf
     curate m.tt rename 1 traffic
     update m.tt a.jsonl --out new.tt
     shard a.jsonl --out shards

@@ -38,7 +38,7 @@ from reproduction.verdicts import (
     UNKNOWN,
     judge,
 )
-from tagtopics.errors import InputError
+from tagtopics.errors import MissingExtraError
 
 SECONDS = {"fit": 1.0, "score": 0.5}
 
@@ -440,7 +440,7 @@ def test_first_pages_count_the_verdicts_of_the_page(name: str) -> None:
         assert number in claims[:250]
 
 
-def test_without_matplotlib_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_matplotlib_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match="pip install matplotlib"):
+    with pytest.raises(MissingExtraError, match=r"tagtopics\[plot\]"):
         draw_figures(some_records(), tmp_path)

@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 from scale_support import as_shards, small_corpus
 
 import tagtopics as tt
-from tagtopics.bp.checkpoint import (
+from tagtopics.scale.checkpoint import (
     FORMAT,
     load_checkpoint,
     read_arrays,

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from scale_support import as_shards, bits, small_corpus
+from sklearn.decomposition import TruncatedSVD
 
 from tagtopics import TTM
 from tagtopics.bp.callbacks import Callback
@@ -199,3 +200,12 @@ def test_an_address_where_nothing_answers_is_one_clear_line(address: str) -> Non
     with pytest.raises(InputError, match=r"--address .*: no Ray cluster answers there") as error:
         ray_executor(2, address)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.usefixtures("nodes")
+def test_vectors_on_a_cluster_give_the_same_bits(shards: ShardFolder, tmp_path: Path) -> None:
+    vectors = TruncatedSVD(6, random_state=0).fit_transform(shards.corpus().counts)
+    alone = fit_shards(ttm(), shards, tmp_path / "alone", vectors=vectors)
+    found = fit_shards(ttm(), shards, tmp_path / "work", vectors=vectors, executor=ray_executor(2))
+    assert found.vector_strength_
+    assert bits(found) == bits(alone)

@@ -14,13 +14,13 @@ from sklearn.decomposition import TruncatedSVD
 from tagtopics import LDA, RTM, TTM
 from tagtopics.bp import propagation as bp
 from tagtopics.bp.callbacks import Callback
-from tagtopics.bp.checkpoint import read_arrays, write_arrays
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.bp.loop import run
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
+from tagtopics.scale.checkpoint import read_arrays, write_arrays
 from tagtopics.scale.fit import fit_shards
 from tagtopics.scale.format import ShardFolder
 from tagtopics.scale.shard_executor import STATE_FORMAT, remove_run
@@ -268,6 +268,7 @@ def test_a_fit_with_vectors_goes_on_where_it_was_stopped(
     whole = fit_shards(related(), shards, tmp_path / "whole", vectors=vectors, documents=120)
     kept = len(whole.doc_ids_)
     assert 0 < kept < shards.manifest.n_docs
+    assert whole.vectors_ is not None
     assert whole.vectors_.shape == (kept, vectors.shape[1])
     work = tmp_path / "work"
     with pytest.raises(KeyboardInterrupt):

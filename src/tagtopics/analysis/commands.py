@@ -57,6 +57,10 @@ SeedOption = Annotated[int, option("Random seed; equal seeds give equal results.
 ThreadsOption = Annotated[
     int | None, option("Number of threads; does not change the result.", "--threads", default="all cores")
 ]
+PlotOption = Annotated[
+    str | None,
+    option("Write a figure: a new file .svg, .png or .pdf.", "--plot", default="none", metavar="FILE"),
+]
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,7 @@ class RefitOptions:
     ] = 0.9
     seed: SeedOption = 0
     threads: ThreadsOption = None
+    plot: PlotOption = None
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `effects` and `trends`."""
@@ -119,10 +124,13 @@ def choose_command(
     restarts: Annotated[int, option("Fits for each number, on other documents and seeds.", min=2)] = 10,
     seed: SeedOption = 0,
     threads: ThreadsOption = None,
+    plot: PlotOption = None,
 ) -> None:  # fmt: skip
     """Recommend a number of topics: held-out score, and topics that repeated fits find again."""
     from tagtopics.analysis.choose.choose import GRID, choose_topics
+    from tagtopics.analysis.plots import check_figure, plot_choice, save_figure
 
+    target = check_figure(plot)
     documents = read_training(corpus, columns, text, output)
     with progress(output, "Fitting") as on_progress:
         choice = choose_topics(
@@ -135,6 +143,8 @@ def choose_command(
         )
     for line in choice.notes:
         note(line)
+    if target is not None:
+        save_figure(plot_choice(choice), target)
     show(output.json, choice.to_dict(), lambda console: _draw_choice(console, choice))
 
 
@@ -196,7 +206,9 @@ def effects_command(
 ) -> None:
     """Estimate effects of numbers and tags on topics, with intervals from refits on bootstrap samples."""
     from tagtopics.analysis.effects.effects import effects
+    from tagtopics.analysis.plots import check_figure, plot_effects, save_figure
 
+    target = check_figure(refits.plot)
     values = None if terms.values is None else _read_values(terms.values)
     loaded, documents = _model_and_documents(model, input, output)
     with progress(output, "Refitting") as on_progress:
@@ -215,6 +227,8 @@ def effects_command(
         )
     if found.left_out:
         note(f"{found.left_out:,} documents without a value were left out")
+    if target is not None:
+        save_figure(plot_effects(found), target)
     show(output.json, found.to_dict(), lambda console: _draw_effects(console, found, limit))
 
 
@@ -284,7 +298,9 @@ def trends_command(
 ) -> None:
     """Show topics and tags over time: what rises, what falls."""
     from tagtopics.analysis.effects.trends import trends
+    from tagtopics.analysis.plots import check_figure, plot_trends, save_figure
 
+    target = check_figure(refits.plot)
     loaded, documents = _model_and_documents(model, input, output)
     with progress(output, "Refitting") as on_progress:
         found = trends(
@@ -299,6 +315,8 @@ def trends_command(
         )
     if found.left_out:
         note(f"{found.left_out:,} documents without a value were left out")
+    if target is not None:
+        save_figure(plot_trends(found), target)
     show(output.json, found.to_dict(), lambda console: _draw_trends(console, found, limit))
 
 

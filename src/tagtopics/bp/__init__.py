@@ -1,1 +1,1 @@
-"""Belief propagation: factor graph, messages, sweeps, the loop, executors and checkpoints."""
+"""Belief propagation: factor graph, messages, sweeps, the loop and executors."""

@@ -1,4 +1,4 @@
-"""Sums of rows: over blocks of documents, over groups, over the slots of tags.
+"""Sums of rows: over blocks of documents, over the slots of tags.
 
 Partial sums are rounded to a grid so coarse that adding them to the sums of the whole corpus is exact: any
 order and any parts give the same bits (decision 202).
@@ -52,18 +52,6 @@ def _add_partial(partial, grid, sums):
         for k in range(sums.shape[1]):
             sums[i, k] += np.rint(fine * partial[i, k]) * grid
             partial[i, k] = 0
-
-
-@kernel
-def group_sums(first, last, groups, rows, sums):
-    """Set `sums` to the sum of the rows of each group, always in the order of the members."""
-    K = rows.shape[1]
-    for g in range(first, last):
-        sums[g, :] = 0
-        for j in range(groups.offsets[g], groups.offsets[g + 1]):
-            i = groups.members[j]
-            for k in range(K):
-                sums[g, k] += rows[i, k]
 
 
 @kernel

@@ -148,8 +148,8 @@ def _fit_shards(
         from tagtopics.scale.ray_executor import ray_executor
 
         executor = ray_executor(scale.workers or 2, scale.address)
-    how = {"resume": scale.resume, "executor": executor, "callbacks": bar}
-    fit_shards(estimator, folder, work, vectors=vectors, **how)
+    resume = scale.resume
+    fit_shards(estimator, folder, work, vectors=vectors, resume=resume, executor=executor, callbacks=bar)
     estimator.save(target, corpus=folder.corpus(sampled_shards(folder)) if keep else None)
     remove_run(work)
     return {name: getattr(folder.manifest, name) for name in ("n_docs", "n_words", "n_tags", "n_tokens")}

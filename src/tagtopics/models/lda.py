@@ -21,8 +21,8 @@ class LDA(OnlineModel):
             with 3 more sweeps keep a quarter of it in `components_`; this is `topic_word_prior_`.
         max_iter: maximum number of sweeps; None is 100, or 200 in the preset "paper". With None and more than
             20,000 documents, topics are learned from a part of them first; then 25 sweeps over all follow.
-            With None and vectors, 5 sweeps follow topics that are merged; without vectors, the default preset
-            ends with 3 more sweeps, in which words are smoother.
+            With None and vectors, 5 sweeps follow topics that are merged. With None, the default preset ends
+            with 3 more sweeps, in which words are smoother.
         tol: stop when the mean change of a token's message in a sweep falls below this.
         memory: "stored" keeps all messages in memory, which is fastest. "lean" recomputes them in each sweep
             and needs memory for documents, words and tags only. "auto" is "stored" up to 8 GiB of messages,

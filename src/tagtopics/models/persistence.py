@@ -12,6 +12,7 @@ import secrets
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, is_dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -21,7 +22,6 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from tagtopics.bp.checkpoint import plain_value
 from tagtopics.corpus import Corpus, read_corpus
 from tagtopics.corpus.recipe import Columns, recipe_from_json, recipe_to_json
 from tagtopics.corpus.write import write_parts
@@ -228,6 +228,13 @@ def _description(model: TopicModel) -> Description:
         "made_with": {name: metadata.version(name) for name in packages},
     }
     return Description.model_validate(content)
+
+
+def plain_value(value: Any) -> Any:
+    """Return a parameter as JSON has it: dataclasses as objects, numbers of NumPy as numbers."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: plain_value(part) for name, part in asdict(value).items()}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 # ---------------------------------------------------------------------------------- loading

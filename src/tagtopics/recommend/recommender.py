@@ -265,9 +265,10 @@ class TagRecommender:
     def _leave_one_out_features(self, own: Int64) -> tuple[Float32, Any]:
         """Return the evidence of training documents, each without itself, and (D, T) the tags they carry."""
         truth = self.tags[own].toarray() > 0
-        if len(self.inverse) or 0 < len(self.coefficients) <= ridge.PART:  # all are in one regression
+        if len(self.coefficients) <= ridge.PART and 0 < self.coefficients.size < ridge.HALVED_FROM:
+            # All documents are in one regression, whose coefficients are not rounded.
             parts = self.own[own, np.newaxis]
-            scores = ridge.leave_one_out_scores(self._coefficients_of(own), parts, truth)
+            scores = ridge.leave_one_out_scores(self.coefficients[own], parts, truth)
         else:
             new = ridge.documents_of(sp.csr_array(self.counts[own]), self.topics[own])
             scores = self._scores(new, own, None if self.vectors is None else self.vectors[own])
@@ -283,25 +284,18 @@ class TagRecommender:
         if not len(self.own):
             votes = self._votes(new, own, ridge.NEIGHBOURS)
             return np.asarray(votes.table.toarray() + votes.rest[:, np.newaxis] * share, dtype=np.float32)
+        known = np.zeros(0, dtype=np.int64) if own is None else np.flatnonzero(own >= 0)
+        own_rows = known if own is None else own[known]
         kernel = ridge.kernel_of(new, self.index, self.bandwidth, self._cosines(vectors))
         if len(self.inverse):
-            scores = self._weighted_tags(kernel @ self.inverse)
+            weights = np.concatenate([kernel @ self.inverse, self.inverse[own_rows]])
+            products = weights @ self.tags - weights.sum(1, keepdims=True) * share
+            scores, coefficients = products[: len(kernel)], products[len(kernel) :]
         else:
-            scores = kernel @ self.coefficients
+            scores, coefficients = kernel @ self.coefficients, self.coefficients[own_rows]
         scores += share
-        if own is not None:
-            known = np.flatnonzero(own >= 0)
-            scores[known] -= self.own[own[known], np.newaxis] * self._coefficients_of(own[known])
+        scores[known] -= self.own[own_rows, np.newaxis] * coefficients
         return np.asarray(scores, dtype=np.float32)
-
-    def _coefficients_of(self, own: Int64) -> Float32:
-        """Return (D, T): the coefficients of training documents."""
-        return self._weighted_tags(self.inverse[own]) if len(self.inverse) else self.coefficients[own]
-
-    def _weighted_tags(self, weights: Float32) -> Float32:
-        """Return (D, T): weights (D, N) of the training documents times their tags less the mean ones."""
-        share = (self.tag_docs / len(self.rows)).astype(np.float32)
-        return np.asarray(weights @ self.tags - weights.sum(1, keepdims=True) * share)
 
     @single_thread()
     def _votes(self, new: KernelDocuments, own: Int64 | None, most: int) -> ridge.Votes:

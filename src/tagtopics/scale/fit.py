@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tagtopics.bp.checkpoint import identity_of
 from tagtopics.bp.graph import Belief
 from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
@@ -18,6 +17,7 @@ from tagtopics.files import check_space, check_target, digest_arrays, digest_fil
 from tagtopics.models.base import TopicModel
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.validation import check_parameters
+from tagtopics.scale.checkpoint import identity_of
 from tagtopics.scale.format import MANIFEST, ShardFolder
 from tagtopics.scale.shard_executor import ExecutorMaker, ShardExecutor, ShardRun, is_run
 

@@ -1,6 +1,6 @@
 """Belief propagation on shards: the executor of one process, and an unfinished fit on disk.
 
-A run folder has the checkpoint of the last complete sweep (`bp.checkpoint`) and the state of each
+A run folder has the checkpoint of the last complete sweep (`scale.checkpoint`) and the state of each
 shard:
 
     checkpoint.safetensors           sums, priors, history, and what is being fitted
@@ -27,7 +27,12 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, no_profiles
 from tagtopics.bp.callbacks import Callback, Step
-from tagtopics.bp.checkpoint import (
+from tagtopics.bp.executor import Kernels, Sweep, Take, check_docs
+from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
+from tagtopics.errors import InputError
+from tagtopics.files import check_target, digest_bytes, sweep_leftovers
+from tagtopics.jit.threads import current_threads, run_lanes
+from tagtopics.scale.checkpoint import (
     is_checkpoint,
     load_checkpoint,
     read_arrays,
@@ -35,11 +40,6 @@ from tagtopics.bp.checkpoint import (
     save_checkpoint,
     write_arrays,
 )
-from tagtopics.bp.executor import Kernels, Sweep, Take, check_docs
-from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
-from tagtopics.errors import InputError
-from tagtopics.files import check_target, digest_bytes, sweep_leftovers
-from tagtopics.jit.threads import current_threads, run_lanes
 from tagtopics.scale.format import ShardFolder
 
 STATE_FORMAT = "tagtopics shard state"

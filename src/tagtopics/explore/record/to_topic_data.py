@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp import holdout
-from tagtopics.bp.checkpoint import plain_value
 from tagtopics.bp.graph import build_graph
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
@@ -23,6 +22,7 @@ from tagtopics.explore.record.topic_data import ANY_WORDS, DocumentTable, TagTab
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import training_documents
+from tagtopics.models.persistence import plain_value
 from tagtopics.models.topic_words import CANDIDATES
 from tagtopics.models.ttm import TTM
 from tagtopics.models.validation import Preset

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int32, Int64
 from tagtopics.corpus.recipe import TextRecipe, recipe_to_json
-from tagtopics.corpus.spans import SpanFinder
 from tagtopics.errors import InputError
+from tagtopics.explore.record.spans import SpanFinder
 from tagtopics.models.naming import distinguishing_topics, typical_tags
 from tagtopics.models.topic_words import list_words
 

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from fastapi import HTTPException
 
 from tagtopics.corpus.core import Corpus, tag_matrix
-from tagtopics.corpus.spans import SpanFinder
 from tagtopics.corpus.text import TermCounter, clean_text, without_html
 from tagtopics.errors import InputError
 from tagtopics.explore.record.heat_maps import counts_of, tag_maps
+from tagtopics.explore.record.spans import SpanFinder
 from tagtopics.explore.server.schemas import (
     ExplainOut,
     NewDocument,

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,6 +20,7 @@ from tagtopics.bp.callbacks import Step
 from tagtopics.bp.graph import Belief, CorpusSums, Priors
 from tagtopics.errors import InputError, one_line
 from tagtopics.files import atomic_file, digest_arrays, digest_bytes
+from tagtopics.models.persistence import plain_value
 
 FORMAT = "tagtopics checkpoint"
 _FREE = ("n_jobs", "max_iter", "tol", "recommender")  # parameters that may change when a fit is continued
@@ -95,13 +95,6 @@ def identity_of(model: Any, corpus: str) -> dict[str, Any]:
         name: plain_value(value) for name, value in model.get_params(deep=False).items() if name not in _FREE
     }
     return {"model": type(model).__name__, "parameters": parameters, "corpus": corpus}
-
-
-def plain_value(value: Any) -> Any:
-    """Return a parameter as JSON has it: dataclasses as objects, numbers of NumPy as numbers."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {name: plain_value(part) for name, part in asdict(value).items()}
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def write_arrays(path: Path, arrays: _Arrays, metadata: Mapping[str, str]) -> None:
