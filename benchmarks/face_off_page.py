@@ -178,7 +178,7 @@ to repeat a run.
 _LOSSES = """\
 **Where we lose.** On Reuters, BERTopic agrees better with the classes than our topics with vectors do, by
 ARI; by NMI they are level. Vectors cost us words: perplexity is 3 to 9 % higher than in our rows without,
-which are older and have improved since, and on anthology and TIB core lists are less coherent and change
+which are older and have improved since, and on anthology, TIB core and dblp lists are less coherent and change
 more from seed to seed; there our topics without vectors are the better ones. NMF, KeyNMF, topica and
 k-means are mostly more stable. On the titles of dblp, with five words each, the lists of tomotopy, topica
 and k-means are more coherent, but repeat words. NMF takes less time. topica predicts words nearly as well
