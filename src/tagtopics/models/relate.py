@@ -68,12 +68,13 @@ def relate(
         return Related(settings, 0.0, start=start)
     blocks = np.array_split(np.arange(n_docs), 1 + n_docs // most_documents())
     worded = np.concatenate([Part(take(rows)[0], vectors[rows]).worded for rows in blocks])
+    near = nearest(vectors, worded, same=True)
     if start is None:
         some = np.arange(n_docs)[:: -(-n_docs // most_documents())]
-        start = _merged_start(Part(take(some)[0], vectors[some]), strength, settings, priors)
-    return Related(
-        settings, strength, Relations(nearest(vectors, worded, same=True), strength), start, worded
-    )
+        near_some = near if len(some) == n_docs else nearest(vectors[some], worded[some], same=True)
+        part = Part(take(some)[0], vectors[some])
+        start = _merged_start(part, Relations(near_some, strength), settings, priors)
+    return Related(settings, strength, Relations(near, strength), start, worded)
 
 
 class Part(NamedTuple):
@@ -99,14 +100,13 @@ def _can_learn(counts: CSR) -> bool:
     return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
 
 
-def _merged_start(part: Part, strength: float, settings: TopicSettings, priors: Priors) -> Start:
+def _merged_start(part: Part, relations: Relations, settings: TopicSettings, priors: Priors) -> Start:
     """Return topics merged from more of them; clusters of k-means alone are of much the same size."""
-    near = nearest(part.vectors, part.worded, same=True)
     more = replace(settings, n_topics=_SPLIT * settings.n_topics)
     priors = priors._replace(doc_topic=np.full(more.n_topics, priors.doc_topic.mean(), dtype=np.float32))
     start, graph = part.start(more, priors), build_graph(part.counts)
-    found = _short_fit(graph, more, priors, Relations(near, strength), start, _SPLIT_SWEEPS)
-    group = merge_topics(found.doc_topic, near, settings.n_topics)
+    found = _short_fit(graph, more, priors, relations, start, _SPLIT_SWEEPS)
+    group = merge_topics(found.doc_topic, relations.near, settings.n_topics)
     words = np.zeros((part.counts.shape[1], settings.n_topics))
     for k, g in enumerate(group):
         words[:, g] += found.word_sums[:, k]
