@@ -17,6 +17,6 @@ RECORDS = ROOT / "reproduction" / "records"
 
 def probable_words(model: Any, n: int) -> list[list[tuple[str, float]]]:
     """Return for each topic its n most probable words with their probabilities, as the paper lists them."""
-    from tagtopics.models.results import top_weighted
+    from tagtopics.models.results import largest_weights
 
-    return [top_weighted(model.vocabulary_, topic, n) for topic in model.components_]
+    return [largest_weights(model.vocabulary_, topic, n) for topic in model.components_]

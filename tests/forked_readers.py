@@ -93,7 +93,7 @@ def forked_readers(address: str, seconds: float, megabytes: float) -> Iterator[N
     def forked(self: Any) -> Any:
         return ForkedProcess(address, self._function, seconds, megabytes)
 
-    with mock.patch.object(apart.SandboxedReader, "_started", forked):
+    with mock.patch.object(apart.SandboxedReader, "_start", forked):
         yield
 
 

@@ -13,7 +13,7 @@ from tagtopics._blas import single_thread
 from tagtopics._typing import Float32, Float64
 from tagtopics.corpus.tags import tags_of_labels
 from tagtopics.errors import InputError
-from tagtopics.images.decode import WORKING_PIXELS, Sizing, each_image, listed, read_image
+from tagtopics.images.decode import WORKING_PIXELS, Sizing, each_image, list_images, read_image
 from tagtopics.images.descriptors import planes_of, windows
 from tagtopics.jit.threads import results_of, thread_limit
 
@@ -78,7 +78,7 @@ class SML(BaseEstimator):  # type: ignore[misc]
             y: their tags: lists of strings, or an indicator matrix (D, T).
         """
         self._check()
-        found = listed(images)
+        found = list_images(images)
         tags, self.tag_names_ = tags_of_labels(y, len(found))
         self.floor_ = self._floor(found)
         of_images = self._each(self._mixture_of_image, found)
@@ -108,7 +108,7 @@ class SML(BaseEstimator):  # type: ignore[misc]
             patches = self._patches(image)
             return np.array([log_likelihood(mixture, patches) for mixture in mixtures.values()])
 
-        rows, known = self._each(likelihoods, listed(images)), list(mixtures)
+        rows, known = self._each(likelihoods, list_images(images)), list(mixtures)
         scores = np.full((len(rows), len(self.tag_names_)), -np.inf)
         prior = np.log(np.maximum(self.tag_docs_[known], 1) / max(self.tag_docs_.sum(), 1))
         scores[:, known] = np.stack(rows) + self.prior_weight * prior

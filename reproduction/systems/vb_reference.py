@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import digamma as psi
 
-from tagtopics.bp.graph import FactorGraph, normalised
+from tagtopics.bp.graph import FactorGraph, normalise
 
 
 def update_documents(
@@ -32,7 +32,7 @@ def update_documents(
         for _ in range(passes):
             theta = np.exp(psi(doc_sums[d] + alpha))
             for e in range(edges.start, edges.stop):
-                messages[e] = graph.edge_count[e] * normalised(theta * word_factors[graph.edge_word[e]])
+                messages[e] = graph.edge_count[e] * normalise(theta * word_factors[graph.edge_word[e]])
             sums = messages[edges].sum(0, dtype=np.float64)
             moved = np.abs(sums - doc_sums[d]).sum()
             doc_sums[d] = sums

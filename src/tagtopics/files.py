@@ -295,13 +295,13 @@ def digest_bytes(data: Any) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def sealed(text: str) -> str:
+def seal(text: str) -> str:
     """Return a JSON text with the SHA-256 of itself in place of its first 64 zeros; see `is_sealed`."""
     return text.replace(BLANK, digest_bytes(text.encode()), 1)
 
 
 def is_sealed(content: bytes) -> bool:
-    """Return whether bytes are those that `sealed` gave: the first `"digest"` is that of all other bytes."""
+    """Return whether bytes are those that `seal` gave: the first `"digest"` is that of all other bytes."""
     match = re.search(rb'"digest":\s*"([0-9a-f]{64})"', content)
     if match is None:
         return False

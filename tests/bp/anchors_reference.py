@@ -9,7 +9,7 @@ import numpy as np
 from tagtopics._typing import Float64, Int64
 from tagtopics.bp.constants import SIGN_STREAM
 from tagtopics.bp.graph import FactorGraph
-from tagtopics.bp.reference import hashed, mixed
+from tagtopics.bp.reference import hash_bits, mix_bits
 
 
 def cooccurrence_profiles(graph: FactorGraph, n_dims: int, seed: int) -> Float64:
@@ -26,8 +26,8 @@ def cooccurrence_profiles(graph: FactorGraph, n_dims: int, seed: int) -> Float64
             cooccurrence += (np.outer(x, x) - np.diag(x)) / (n * (n - 1))
     mass = cooccurrence.sum(1, keepdims=True)
     profiles = np.divide(cooccurrence, mass, out=np.zeros_like(cooccurrence), where=mass > 0)
-    bits = hashed(seed, SIGN_STREAM + np.arange(graph.n_words))
-    signs = np.where(mixed(bits, n_dims) > 0.5, 1.0, -1.0) / np.sqrt(n_dims)
+    bits = hash_bits(seed, SIGN_STREAM + np.arange(graph.n_words))
+    signs = np.where(mix_bits(bits, n_dims) > 0.5, 1.0, -1.0) / np.sqrt(n_dims)
     return np.asarray(profiles @ signs)
 
 

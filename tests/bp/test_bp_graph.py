@@ -18,7 +18,7 @@ from tagtopics.bp.graph import (
     cut_blocks,
     grid_of,
     group_by,
-    normalised,
+    normalise,
 )
 
 keys = st.lists(st.integers(0, 6), max_size=40)
@@ -137,5 +137,5 @@ def test_sums_add_up_and_are_cleared() -> None:
 
 
 def test_normalised() -> None:
-    np.testing.assert_allclose(normalised([1, 3]), [0.25, 0.75])
-    np.testing.assert_allclose(normalised([0, 0, 0, 0]), 0.25)
+    np.testing.assert_allclose(normalise([1, 3]), [0.25, 0.75])
+    np.testing.assert_allclose(normalise([0, 0, 0, 0]), 0.25)

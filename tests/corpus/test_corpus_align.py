@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tagtopics as tt
-from tagtopics.corpus.align import admit_words, align_columns, extended, join_corpora
+from tagtopics.corpus.align import admit_words, align_columns, extend_names, join_corpora
 
 bags = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 9), min_size=1)
 rows = st.lists(st.tuples(bags, st.sets(st.sampled_from("xyz"), min_size=1)), min_size=1, max_size=5)
@@ -64,7 +64,7 @@ def test_labels_links_and_texts() -> None:
 
 
 def test_columns_by_name() -> None:
-    assert extended(("b", "a"), ("c", "a", "d")) == ("b", "a", "c", "d")
+    assert extend_names(("b", "a"), ("c", "a", "d")) == ("b", "a", "c", "d")
     matrix = sp.csr_array(np.array([[1, 2], [0, 3]]))
     aligned, n_lost = align_columns(matrix, ("p", "q"), ("q", "r", "p"))
     np.testing.assert_array_equal(aligned.toarray(), [[2, 0, 1], [3, 0, 0]])

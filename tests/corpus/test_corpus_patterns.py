@@ -19,7 +19,7 @@ import tagtopics as tt
 from tagtopics.corpus.patterns import compile_pattern
 from tagtopics.corpus.text import analyzer
 from tagtopics.explore.record.spans import SpanFinder
-from tagtopics.files import BLANK, sealed
+from tagtopics.files import BLANK, seal
 
 USUAL = [
     r"(?u)\b\w\w+\b", r"[a-z]+", r"\S+", r"[A-Za-z]+(?:-[A-Za-z]+)*", r"\w+(?:['’]\w+)?", r"#?\w+",
@@ -116,7 +116,7 @@ def test_a_hostile_pattern_in_a_model_is_refused_at_once(tmp_path: Path) -> None
     for pattern in ("(a+)+$", "(?:a(?=a)?)+b"):
         description["recipe"]["token_pattern"] = pattern
         description["digest"] = BLANK
-        path.write_text(sealed(json.dumps(description)))
+        path.write_text(seal(json.dumps(description)))
         with pytest.raises(tt.InputError, match="token_pattern: may take too long on some texts"):
             tt.load(tmp_path / "m")
         run = "from tagtopics.cli import command; command()"

@@ -77,7 +77,7 @@ def test_a_process_that_ends_is_one_line_and_the_next_file_is_read(
 
 def test_limits_grow_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs: list[Any] = []
-    monkeypatch.setattr(SandboxedReader, "_started", lambda self: None)
+    monkeypatch.setattr(SandboxedReader, "_start", lambda self: None)
 
     def answer(self: SandboxedReader, job: str, wait: float) -> str:
         jobs.append(json.loads(job))

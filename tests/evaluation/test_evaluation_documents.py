@@ -12,8 +12,8 @@ from benchmarks.synthetic import make_tagged_corpus
 from tagtopics import LDA, TTM, Corpus, InputError
 from tagtopics.evaluation.fitted_split import fit_split
 from tagtopics.evaluation.prediction import (
-    _balanced,
-    _joined,
+    _append_features,
+    _draw_pairs,
     _shared_tags,
     evaluate_classification,
     evaluate_links,
@@ -95,12 +95,12 @@ def test_links_see_the_tags_that_two_documents_are_expected_to_share() -> None:
 def test_tags_beside_topics_vary_as_much_as_these() -> None:
     generator = np.random.default_rng(0)
     topics, tags = generator.random((50, 4)), 20 * generator.random((50, 9)) + 3
-    train, test = _joined(topics, topics[:10], tags, tags[:10])
+    train, test = _append_features(topics, topics[:10], tags, tags[:10])
     assert train[:, 4:].var(0).sum() == pytest.approx(topics.var(0).sum(), rel=1e-5)
     np.testing.assert_allclose(train[:, :4], topics, rtol=1e-6)
     np.testing.assert_array_equal(train[:10], test)
     constant = np.ones((50, 1))
-    assert not _joined(topics, topics, constant, constant)[0][:, 4:].any()
+    assert not _append_features(topics, topics, constant, constant)[0][:, 4:].any()
 
 
 def test_inferred_tags_tell_links_and_classes_that_topics_do_not(corpus: Corpus) -> None:
@@ -134,7 +134,7 @@ def test_auc_of_links_is_scikit_learns(corpus: Corpus, power: float) -> None:
     split, generator = fit_split(corpus, model, 0, tags_known=False), np.random.default_rng(0)
     features, linked = [], []
     for part, theta in ((split.train, split.train_topics), (split.test, split.test_topics)):
-        pairs, answers = _balanced(part, False, generator, "any")
+        pairs, answers = _draw_pairs(part, False, generator, "any")
         features.append((theta[pairs[:, 0]] * theta[pairs[:, 1]]) ** power)
         linked.append(answers)
     scores = SVC(C=10.0, gamma="scale").fit(features[0], linked[0]).decision_function(features[1])

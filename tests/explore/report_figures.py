@@ -15,17 +15,17 @@ from tagtopics.bp.graph import joint_profile
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.page import rounded, significant
+from tagtopics.explore.report.page import round_numbers, significant
 from tagtopics.explore.report.prepare import (
     LEAST_SHARE,
     TOPIC_TAGS,
     WORD_TOPICS,
     chances,
-    divided,
+    divide,
+    documents_by_word,
     known_words,
     lengths,
     near_topics,
-    posted,
     shown_words,
     suggested_groups,
     word_docs,
@@ -128,8 +128,8 @@ def topic_words(data: TopicData, k: int) -> list[list[Any]]:
 
 def _word_pages(data: TopicData, docs: Int64) -> Iterator[tuple[str, dict[str, Any]]]:
     chosen, number = known_words(data)
-    found, sizes = posted(data, docs)
-    best_docs, in_docs = divided(found.tolist(), sizes), word_docs(data)
+    found, sizes = documents_by_word(data, docs)
+    best_docs, in_docs = divide(found.tolist(), sizes), word_docs(data)
     tags: list[list[list[Any]]] = [[] for _ in chosen]
     for name, (words, tokens) in zip(data.tags.names, tag_words(data), strict=True):
         for w, n in zip(number[words].tolist(), tokens, strict=True):
@@ -154,8 +154,8 @@ def _word_pages(data: TopicData, docs: Int64) -> Iterator[tuple[str, dict[str, A
 def tag_words(data: TopicData) -> list[tuple[list[int], list[float]]]:
     """Return for each tag the words on its page, and the tokens of each that are credited to it, rounded."""
     kept, sizes = shown_words(data)
-    words, tokens = data.tags.word_index[kept].tolist(), rounded(data.tags.word_credit[kept], 3)
-    return list(zip(divided(words, sizes), divided(tokens, sizes), strict=True))
+    words, tokens = data.tags.word_index[kept].tolist(), round_numbers(data.tags.word_credit[kept], 3)
+    return list(zip(divide(words, sizes), divide(tokens, sizes), strict=True))
 
 
 def kind_numbers(tags: Sequence[str]) -> Int64:
@@ -245,7 +245,7 @@ def _body_figures(data: TopicData, doc: int, number: Int64) -> dict[str, Any]:
     credit = None
     if len(table.credit) and names:
         credit = table.credit[slice(*table.credit_offsets[doc : doc + 2])].reshape(-1, len(names))
-    parts = [] if credit is None else rounded(parts_of_document(credit, counts))
+    parts = [] if credit is None else round_numbers(parts_of_document(credit, counts))
     shares = [[]] * len(words) if credit is None else significant(credit).tolist()
     return {
         "tags": [[name, part] for name, part in zip(names, parts, strict=False)]

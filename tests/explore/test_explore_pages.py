@@ -19,7 +19,7 @@ from tagtopics.explore.map.terrain import map_index, terrain_of
 from tagtopics.explore.record.inputs import read_names, with_names
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.page import packed, report_page
+from tagtopics.explore.report.page import compress_json, report_page
 from tagtopics.explore.report.prepare import index_of
 from tagtopics.explore.report.timeline import periods_of
 
@@ -204,8 +204,8 @@ def test_cut_reports_count_all_documents(
     """A report that lists few documents still says how many have a pair of tags."""
     n = 20
     order = data.documents.by_topic()
-    index = packed(index_of(data, order[:n], order[n:]))
-    places = packed(map_index(terrain_of(data), order[:n]))
+    index = compress_json(index_of(data, order[:n], order[n:]))
+    places = compress_json(map_index(terrain_of(data), order[:n]))
     path = tmp_path / "cut.html"
     settings = {"live": False, "bodies": 0, "chunk": 40, "bench": False}
     path.write_bytes(report_page(data.title, settings, {"index": index, "map-data": places}, {}))

@@ -26,7 +26,7 @@ from tagtopics.explore.record.topic_data import VERSION, Picture, TopicData
 from tagtopics.explore.report import html_report
 from tagtopics.explore.report.bodies import Bodies
 from tagtopics.explore.report.html_report import ReportOptions, render_report, write_report
-from tagtopics.explore.report.page import Packing, packed, report_page, safe_json, script
+from tagtopics.explore.report.page import Packing, compress_json, report_page, safe_json, script
 from tagtopics.explore.report.prepare import (
     fixed_index,
     index_of,
@@ -192,7 +192,8 @@ def test_tags_that_are_called_alike_without_their_kinds_are_known(data: TopicDat
 def test_a_little_room_lists_some_documents(data: TopicData) -> None:
     """What topics, words and tags leave is shared by the list and the texts, however little it is."""
     none, whole = (
-        len(report_page(data.title, {}, {"index": packed(index_of(data, np.arange(n)))}, {})) for n in (0, 72)
+        len(report_page(data.title, {}, {"index": compress_json(index_of(data, np.arange(n)))}, {}))
+        for n in (0, 72)
     )
     listed = [
         render_report(data, (none + 3500 + share * (whole - none)) / 1e6)[1].n_listed
@@ -223,9 +224,9 @@ def test_report_holds_no_address_of_another_host(data: TopicData) -> None:
 def test_names_of_users_never_stand_in_the_html(hostile_data: TopicData) -> None:
     html = render_report(hostile_data)[0].decode()
     assert "window.pwned" not in html.replace(f"<title>{_escaped(HOSTILE[1])}", "")
-    packed = re.search(r'id="index">([^<]*)<', html)
-    assert packed is not None
-    index = json.loads(gzip.decompress(base64.b64decode(packed.group(1))))
+    block = re.search(r'id="index">([^<]*)<', html)
+    assert block is not None
+    index = json.loads(gzip.decompress(base64.b64decode(block.group(1))))
     assert index["tags"]["names"] == list(make_hostile_corpus().tag_names)
 
 

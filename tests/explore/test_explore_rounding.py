@@ -6,7 +6,7 @@ import numpy as np
 from report_figures import parts_of_document
 
 from tagtopics.explore.report.bodies import tag_parts
-from tagtopics.explore.report.page import numerals, rounded, short_floats, significant
+from tagtopics.explore.report.page import numerals, round_numbers, short_floats, significant
 
 
 def test_numbers_are_rounded_as_text_would_be() -> None:
@@ -16,7 +16,7 @@ def test_numbers_are_rounded_as_text_would_be() -> None:
     for digits in (3, 4, 6):
         expected = [float(f"{value:.{digits}g}") for value in values.tolist()]
         assert significant(values, digits).tolist() == expected
-        assert rounded(values, digits) == expected
+        assert round_numbers(values, digits) == expected
     grid = values[:600].reshape(20, 30)
     assert significant(grid).tolist() == [[float(f"{value:.4g}") for value in row] for row in grid.tolist()]
 
@@ -41,7 +41,7 @@ def test_short_floats_have_three_digits_and_no_other_error() -> None:
     for code in _digits(short_floats(values), 128):
         exponent, digits = (code - 1) // 900 - 11, 100 + (code - 1) % 900
         read.append(float(f"{digits}e{exponent}") if code else 0.0)
-    assert read == [value if value >= 1e-9 else 0.0 for value in rounded(values, 3)]
+    assert read == [value if value >= 1e-9 else 0.0 for value in round_numbers(values, 3)]
 
 
 def test_the_parts_of_tags_are_the_same_for_one_document_and_for_many() -> None:

@@ -15,7 +15,7 @@ import numpy as np
 
 import tagtopics as tt
 from tagtopics.curation.edits import curate, undo
-from tagtopics.files import digest_file, sealed
+from tagtopics.files import digest_file, seal
 from tagtopics.models.persistence import load_with_corpus
 from tagtopics.models.results import topic_rows
 from tagtopics.subjects.thesaurus import with_thesaurus
@@ -204,4 +204,4 @@ def mend_digests(folder: Path) -> None:
             files[name] = digest_file(folder / name)
     if isinstance(described.get("digest"), str):
         first = {"digest": "0" * 64}  # the first run of zeros is replaced
-        path.write_text(sealed(json.dumps(first | described | first, indent=1)), encoding="utf-8")
+        path.write_text(seal(json.dumps(first | described | first, indent=1)), encoding="utf-8")

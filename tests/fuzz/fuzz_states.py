@@ -19,7 +19,7 @@ from safetensors.numpy import load_file, save_file
 
 import tagtopics as tt
 from benchmarks.synthetic import make_tagged_corpus
-from tagtopics.files import BLANK, digest_file, sealed
+from tagtopics.files import BLANK, digest_file, seal
 from tagtopics.models.persistence import load_with_corpus
 from tagtopics.scale import ShardFolder, fit_shards, shard_corpus
 from tagtopics.scale.checkpoint import FORMAT, read_arrays, write_arrays
@@ -181,7 +181,7 @@ def change_shard(folder: Path, rng: np.random.Generator) -> str:
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     entries = {shard["file"]: shard for shard in manifest["shards"]} | manifest["files"]
     entries[path.name] |= {"bytes": path.stat().st_size, "sha256": digest_file(path)}
-    text = sealed(json.dumps({"digest": BLANK} | manifest | {"digest": BLANK}))
+    text = seal(json.dumps({"digest": BLANK} | manifest | {"digest": BLANK}))
     (folder / "manifest.json").write_text(text, encoding="utf-8")
     return f"{path.name}: {what}"
 

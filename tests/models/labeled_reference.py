@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tagtopics.bp.graph import FactorGraph, normalised
+from tagtopics.bp.graph import FactorGraph, normalise
 from tagtopics.bp.reference import hashed_uniform
 
 
@@ -30,7 +30,7 @@ def start(
         drawn = 0.5 + hashed_uniform(int(seed), np.arange(tables[d], tables[d + 1])).reshape(view.shape)
         for i, row in enumerate(drawn):
             if len(row):
-                view[i] = graph.edge_count[graph.doc_edges[d] + i] * normalised(row)
+                view[i] = graph.edge_count[graph.doc_edges[d] + i] * normalise(row)
         slot_sums[slots_of(d, graph)] = view.sum(0, dtype=np.float64)
 
 
@@ -58,7 +58,7 @@ def update_documents(
             theta = np.maximum(sums - own, 0) + alpha
             word = np.maximum(word_sums[graph.edge_word[e], topics] - own, 0) + beta
             phi = word / (np.maximum(topic_sums[topics] - own, 0) + W * beta)
-            view[i] = graph.edge_count[e] * normalised(theta * phi)
+            view[i] = graph.edge_count[e] * normalise(theta * phi)
             sums += view[i] - own
         slot_sums[slots] = view.sum(0, dtype=np.float64)
         change[d] = np.abs(view - before).sum()

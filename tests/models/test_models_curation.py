@@ -201,15 +201,15 @@ def test_seeded_topics_are_found(docs: int, words: int, K: int, seed: int) -> No
 
 def test_seeds_grow_as_words_occur_together() -> None:
     """Four documents of two topics: the start is one for seeds and their companions, zero for the others."""
-    from tagtopics.curation.guided import _grown
+    from tagtopics.curation.guided import _grow_seeds
 
     counts = sp.csr_array(np.array([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 2, 1], [0, 0, 0, 2, 1]]) * 20)
     seeds = np.array([[1], [0], [0], [0], [0]], dtype=bool)
-    grown = _grown(counts, seeds, 2)
+    grown = _grow_seeds(counts, seeds, 2)
     assert grown[0, 0] == pytest.approx(0.99)
     assert (grown[1:3, 0] > 0.6).all()
     assert grown[3:, 0] == pytest.approx(0, abs=0.15)
-    assert np.isfinite(_grown(sp.csr_array(np.eye(3)), np.eye(3, 2, dtype=bool), 2)).all()
+    assert np.isfinite(_grow_seeds(sp.csr_array(np.eye(3)), np.eye(3, 2, dtype=bool), 2)).all()
 
 
 def test_seeds_must_have_words() -> None:

@@ -19,7 +19,7 @@ from tagtopics.bp.graph import build_graph
 from tagtopics.corpus import Corpus, TextRecipe
 from tagtopics.corpus.core import canonical_counts, canonical_tags
 from tagtopics.errors import InputError
-from tagtopics.files import BLANK, sealed
+from tagtopics.files import BLANK, seal
 from tagtopics.scale import ShardFolder, ShardWriter, shard_corpus
 from tagtopics.scale.format import holds_shards, pack_texts, read_manifest, shard_name, unpack_texts
 
@@ -195,7 +195,7 @@ def test_flipped_names_and_statistics_are_found(folder: Path) -> None:
 
 def forge(path: Path, manifest: dict[str, Any]) -> None:
     """Write a manifest with the digest that belongs to it: not an accident."""
-    path.write_text(sealed(json.dumps(manifest | {"digest": BLANK})))
+    path.write_text(seal(json.dumps(manifest | {"digest": BLANK})))
 
 
 def test_a_flipped_bit_of_the_manifest_is_found(tmp_path: Path) -> None:

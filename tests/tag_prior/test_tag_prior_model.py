@@ -240,7 +240,7 @@ def credits(model: Any, corpus: tt.Corpus, strengths: tuple[float, ...]) -> Any:
     settings = settings._replace(known=settings.known._replace(words=strengths))
     found = replace(inference, settings=settings).infer(corpus.counts, tags)
     graph = build_graph(corpus.counts, tags)
-    said = inference._said(graph)
+    said = inference._claim_probabilities(graph)
     means = inference.profiles.means
     return mixture_reference.credit_claims(graph, inference.phi, said, found.topics, found.tags.data, means)[
         0

@@ -58,7 +58,7 @@ def plot_effects(effects: Effects, n: int = 10) -> Any:
                 axes.fill_between(at, [100 * r.low for r in curve], [100 * r.high for r in curve], alpha=0.15)
             axes.axhline(0, color="grey", lw=1)
             axes.legend(fontsize=7)
-        axes.set_title(_escaped(f"{title}: {unit}"), fontsize=9, loc="left")
+        axes.set_title(_escape(f"{title}: {unit}"), fontsize=9, loc="left")
     grid[-1, 0].set_xlabel(f"{100 * effects.level:g} % intervals")
     return figure
 
@@ -82,10 +82,10 @@ def plot_trends(trends: Trends, n: int = 8) -> Any:
 
 def _label(topic: Any, term: str = "") -> str:
     mark = "" if topic.agrees else " ?"
-    return _escaped(f"{term}{topic.topic} {topic.name[:40]}{mark}")
+    return _escape(f"{term}{topic.topic} {topic.name[:40]}{mark}")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Return user text that matplotlib does not parse as mathematics."""
     return text.replace("$", r"\$")
 

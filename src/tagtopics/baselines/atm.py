@@ -14,7 +14,7 @@ from tagtopics.baselines.gibbs import GibbsModel, GibbsSampling, Sample
 from tagtopics.bp.graph import joint_profile
 from tagtopics.bp.loop import Learned, proportions
 from tagtopics.errors import InputError
-from tagtopics.models.results import TagProfile, top_weighted
+from tagtopics.models.results import TagProfile, largest_weights
 
 
 class AuthorSampling(GibbsSampling):
@@ -100,7 +100,7 @@ class ATM(GibbsModel):
         if not columns:
             raise InputError("tag_profile: name at least one tag")
         topics = joint_profile(self.tag_means()[columns])
-        words = tuple(top_weighted(self.vocabulary_, topics @ self.components_, n_words))
+        words = tuple(largest_weights(self.vocabulary_, topics @ self.components_, n_words))
         found = tuple(self.tag_names_[t] for t in columns)
         return TagProfile(found, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 

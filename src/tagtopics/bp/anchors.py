@@ -22,7 +22,7 @@ from tagtopics.bp.constants import SIGN_STREAM
 from tagtopics.bp.graph import FactorGraph
 from tagtopics.bp.sums import add_in_blocks
 from tagtopics.jit.compiling import inner, kernel
-from tagtopics.jit.randomness import hashed, mixed
+from tagtopics.jit.randomness import hash_bits, mix_bits
 from tagtopics.jit.threads import run_ranges
 
 # Anchors are chosen among the K times this many commonest words: rare words have noisy profiles.
@@ -95,9 +95,9 @@ def _draw_signs(first, last, seed, signs):
     n_dims = signs.shape[1]
     scale = np.float32(1.0 / np.sqrt(n_dims))
     for w in range(first, last):
-        bits = hashed(seed, SIGN_STREAM + w)
+        bits = hash_bits(seed, SIGN_STREAM + w)
         for j in range(n_dims):
-            signs[w, j] = scale if mixed(bits, j) > np.float32(0.5) else -scale
+            signs[w, j] = scale if mix_bits(bits, j) > np.float32(0.5) else -scale
 
 
 @kernel

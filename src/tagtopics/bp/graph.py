@@ -236,7 +236,7 @@ class SweepInput(NamedTuple):
     tag_factors: Float32  # (T, K) f_gamma_t
 
 
-def normalised(vector: Any) -> Float64:
+def normalise(vector: Any) -> Float64:
     """Return a non-negative vector scaled to add up to one; a vector of zeros becomes uniform."""
     vector = np.asarray(vector, dtype=np.float64)
     total = vector.sum()
@@ -254,4 +254,4 @@ def joint_profile(profiles: Any) -> Float64:
         with np.errstate(divide="ignore"):
             logs = np.log(profiles).sum(0)
         product = np.exp(logs - logs.max()) if np.isfinite(logs).any() else np.zeros(len(logs))
-    return normalised(product)
+    return normalise(product)

@@ -54,7 +54,7 @@ class BeliefPropagation:
     anchored: bool = True  # without topics to start from: take anchor words, or noise
     first: Start = Start()
     relations: Relations | None = None  # between documents
-    last_sweeps: int = 0  # further ones, after the last iteration; see `_finished`
+    last_sweeps: int = 0  # further ones, after the last iteration; see `_finish`
 
     @property
     def n_topics(self) -> int:
@@ -108,7 +108,7 @@ class BeliefPropagation:
     def learned(self, belief: Belief) -> Learned:
         """Return topics, topic proportions and the profiles of the tags."""
         executor, own_counts = self.executor, self._own_counts(belief)
-        belief = self._finished(belief)
+        belief = self._finish(belief)
         sums = self._with_earlier(belief.sums)
         if self.last_sweeps:  # words of no document keep the whole prior
             sums.words[self.executor.totals.word_docs == 0] = (1 - LAST_SHARE) * self.priors.topic_word
@@ -119,7 +119,7 @@ class BeliefPropagation:
             doc_sums = doc_sums + own_counts[executor.kept_rows]
         return Learned(sums.words, proportions(doc_sums, alpha), alpha, more)
 
-    def _finished(self, belief: Belief) -> Belief:
+    def _finish(self, belief: Belief) -> Belief:
         """Return the belief after a few more sweeps with smoother words: such topics predict better.
 
         They are without relations, which tell the topics of documents but make those of words too broad.

@@ -25,7 +25,7 @@ from tagtopics.bp.graph import (
     SweepInput,
     WordInput,
     group_by,
-    normalised,
+    normalise,
 )
 
 
@@ -51,7 +51,7 @@ def edge_message(
     others_in_doc = np.maximum(doc_sum - excluded * own, 0) + alpha
     others_of_word = np.maximum(word_sum - excluded * own, 0) + beta
     theta_message = others_in_doc / (np.sum(doc_sum) - excluded * count + alpha.sum())
-    return count * normalised(((1 - mix.sum()) * theta_message + mix) * others_of_word * word_share)
+    return count * normalise(((1 - mix.sum()) * theta_message + mix) * others_of_word * word_share)
 
 
 def relaxed_sums(sums: Float64, previous: Float32, relaxation: float) -> Float64:
@@ -82,7 +82,7 @@ def credit(messages: Any, profiles: Any) -> Float64:
 
 def slot_mean(messages: Any, credit_of_tag: Any) -> Float64:
     """Return mu-bar_dt (K,): the mean of messages (E_d, K, with counts), weighted by a tag's credit [dt]."""
-    return normalised(np.asarray(credit_of_tag) @ np.asarray(messages, dtype=np.float64))
+    return normalise(np.asarray(credit_of_tag) @ np.asarray(messages, dtype=np.float64))
 
 
 def pairwise_factor(slot_means: Any) -> Float64:
@@ -97,7 +97,7 @@ def pairwise_factor(slot_means: Any) -> Float64:
 
 def slot_profile(slot_means: Any, me: int) -> Float64:
     """Return (K,): the mean of a tag's slot means over all documents but `me`; uniform if that is none."""
-    return normalised(np.sum(np.delete(slot_means, me, axis=0), axis=0, dtype=np.float64))
+    return normalise(np.sum(np.delete(slot_means, me, axis=0), axis=0, dtype=np.float64))
 
 
 def slot_message(slot_means: Any, me: int) -> Float64:
@@ -138,12 +138,12 @@ def tag_mixture(slot_messages: Sequence[Any], hyperedge: Any, priors: Priors) ->
 
     The weight of a message that does not exist goes to theta: the result adds up to the weight used.
     """
-    messages = [normalised(message) for message in slot_messages if np.sum(message) > 0]
+    messages = [normalise(message) for message in slot_messages if np.sum(message) > 0]
     mix = np.zeros(len(priors.doc_topic))
     if messages:
         mix += priors.pairwise_weight * np.mean(messages, axis=0)
     if np.sum(hyperedge) > 0:
-        mix += priors.higher_order_weight * normalised(hyperedge)
+        mix += priors.higher_order_weight * normalise(hyperedge)
     return mix
 
 
@@ -310,10 +310,10 @@ def mix_components(words: Float64, counts: Float64, prior: Any, max_iter: int, t
         sums = np.zeros(len(prior))
         for count, word in zip(counts, words, strict=True):
             joint = theta * word
-            own = normalised(joint) if iteration > 0 and joint.any() else 0.0
+            own = normalise(joint) if iteration > 0 and joint.any() else 0.0
             message = np.maximum(theta - own, prior) * word if joint.any() else np.ones(len(prior))
             if message.any():
-                sums += count * normalised(message)
+                sums += count * normalise(message)
         fresh = sums + prior
         if iteration > 0 and np.abs(fresh - theta).sum() < tol * counts.sum():
             break
@@ -329,17 +329,17 @@ def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums:
     Uniform `word_topics` make the state entirely random; see `anchors` for a better choice.
     """
     K = word_topics.shape[1]
-    patterns = 0.5 + mixed(hashed(seed, const.NOISE_STREAM + np.arange(const.PATTERNS)), K)
-    choice = hashed(seed, graph.first_edge + np.arange(graph.n_edges)) % np.uint64(const.PATTERNS)
+    patterns = 0.5 + mix_bits(hash_bits(seed, const.NOISE_STREAM + np.arange(const.PATTERNS)), K)
+    choice = hash_bits(seed, graph.first_edge + np.arange(graph.n_edges)) % np.uint64(const.PATTERNS)
     drawn = _readings(graph, word_topics) * patterns[choice]
-    messages = np.array([normalised(row) for row in drawn]).reshape(-1, K)
+    messages = np.array([normalise(row) for row in drawn]).reshape(-1, K)
     messages *= graph.edge_count[:, np.newaxis]
     slot_means = np.zeros((graph.n_slots, K))
     for d in range(graph.n_docs):
         edges = slice(graph.doc_edges[d], graph.doc_edges[d + 1])
         for s in range(graph.doc_slots[d], graph.doc_slots[d + 1]):
             if edges.stop > edges.start:
-                slot_means[s] = normalised(messages[edges].sum(0))
+                slot_means[s] = normalise(messages[edges].sum(0))
     sizes = (0 if lean else graph.n_edges, graph.n_docs, graph.n_slots)
     docs = DocState(*(np.zeros((n, K), dtype=np.float32) for n in sizes))
     _store(graph, messages, slot_means, docs, sums, True)
@@ -348,7 +348,7 @@ def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums:
 
 def _readings(graph: FactorGraph, word_topics: Float32) -> Float64:
     """Return (E, K): p(topic | word, document), up to a factor, after some EM steps with fixed topics."""
-    topics = np.array([normalised(row) for row in word_topics.astype(np.float64)])
+    topics = np.array([normalise(row) for row in word_topics.astype(np.float64)])
     words = (topics / np.maximum(graph.totals.word_docs @ topics, 1e-30))[graph.edge_word]
     readings = np.empty(words.shape)
     for d in range(graph.n_docs):
@@ -356,12 +356,12 @@ def _readings(graph: FactorGraph, word_topics: Float32) -> Float64:
         theta = np.ones(words.shape[1])
         for _ in range(const.READS):
             rows = zip(graph.edge_count[edges], words[edges], strict=True)
-            theta = np.sum([n * normalised(theta * row) for n, row in rows], axis=0) + const.READ_PRIOR
+            theta = np.sum([n * normalise(theta * row) for n, row in rows], axis=0) + const.READ_PRIOR
         readings[edges] = theta * words[edges]
     return readings
 
 
-def hashed(seed: int, counters: Any) -> npt.NDArray[np.uint64]:
+def hash_bits(seed: int, counters: Any) -> npt.NDArray[np.uint64]:
     """Return 64 random bits for each counter: SplitMix64 of seed and counter, so any thread can draw any."""
     with np.errstate(over="ignore"):
         z = (np.asarray(counters).astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
@@ -373,10 +373,10 @@ def hashed(seed: int, counters: Any) -> npt.NDArray[np.uint64]:
 
 def hashed_uniform(seed: int, counters: Any) -> Float64:
     """Return a number in (0, 1) for each counter."""
-    return ((hashed(seed, counters) >> np.uint64(40)).astype(np.float64) + 0.5) / (1 << 24)
+    return ((hash_bits(seed, counters) >> np.uint64(40)).astype(np.float64) + 0.5) / (1 << 24)
 
 
-def mixed(bits: npt.NDArray[np.uint64], n: int) -> Float64:
+def mix_bits(bits: npt.NDArray[np.uint64], n: int) -> Float64:
     """Return (len(bits), n) numbers in (0, 1): a 32-bit mix of each row's bits and the column."""
     columns = np.arange(n, dtype=np.uint32) * np.uint32(0x9E3779B9)
     x = bits.astype(np.uint32)[:, np.newaxis] + columns

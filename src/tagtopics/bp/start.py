@@ -14,7 +14,7 @@ from tagtopics.bp.edges import longest_of, overlap, sum_rows
 from tagtopics.bp.graph import CorpusSums, DocState, FactorGraph
 from tagtopics.bp.sums import add_in_blocks, add_tags
 from tagtopics.jit.compiling import inner, kernel
-from tagtopics.jit.randomness import hashed, mixed
+from tagtopics.jit.randomness import hash_bits, mix_bits
 
 
 def start(graph: FactorGraph, word_topics: Float32, seed: int, lean: bool, sums: CorpusSums) -> DocState:
@@ -62,9 +62,9 @@ def _initialise(first, last, graph, likelihoods, noise, seed, messages, doc_sums
 def _draw_noise(seed, noise):
     """Fill `noise` (PATTERNS, K) with numbers from 0.5 to 1.5."""
     for i in range(noise.shape[0]):
-        bits = hashed(seed, NOISE_STREAM + i)
+        bits = hash_bits(seed, NOISE_STREAM + i)
         for k in range(noise.shape[1]):
-            noise[i, k] = np.float32(0.5) + mixed(bits, k)
+            noise[i, k] = np.float32(0.5) + mix_bits(bits, k)
 
 
 @inner
@@ -90,7 +90,7 @@ def _draw_messages(d, base, graph, likelihoods, noise, seed, theta, messages, pa
     K = messages.shape[1]
     for e in range(graph.doc_edges[d], graph.doc_edges[d + 1]):
         r, w = e - base, graph.edge_word[e]
-        row = hashed(seed, graph.first_edge + e) % np.uint64(PATTERNS)
+        row = hash_bits(seed, graph.first_edge + e) % np.uint64(PATTERNS)
         total = np.float32(0)
         for k in range(K):
             value = theta[k] * likelihoods[w, k] * noise[row, k]

@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from tagtopics.cli.options import flag, grouped
+from tagtopics.cli.options import expand_groups, flag
 from tagtopics.cli.output import PipeClosedError, clean_line, note, pending_notes, write_error, write_notes
 from tagtopics.errors import CorpusWarning, InputError
 
@@ -158,7 +158,9 @@ def _parser(name: str | None) -> Any:
     for panel, commands in PANELS.items():
         for command in commands:
             if name in (None, command):
-                app.command(command, cls=_Command, rich_help_panel=panel)(grouped(find_command(command)))
+                app.command(command, cls=_Command, rich_help_panel=panel)(
+                    expand_groups(find_command(command))
+                )
     return get_command(app)
 
 

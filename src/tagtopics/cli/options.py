@@ -166,7 +166,7 @@ class ScaleOptions:
     resume: bool = _long("Continue an interrupted fit to shards.", True, "", "--resume", value=False)
 
 
-def grouped(function: Callable[..., None]) -> Callable[..., None]:
+def expand_groups(function: Callable[..., None]) -> Callable[..., None]:
     """Return a command whose option groups are expanded into single options, as typer expects them."""
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []

@@ -16,7 +16,7 @@ from tagtopics.corpus.text import frequencies, passes
 from tagtopics.errors import InputError
 
 
-def extended(names: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
+def extend_names(names: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
     """Return names, followed by those of `more` that are new, in their order."""
     if tuple(names) == tuple(more):
         return tuple(names)
@@ -59,8 +59,8 @@ def join_corpora(first: Corpus, second: Corpus) -> Corpus:
     Texts are kept if both have them; labels, titles, dates and addresses if either has; an official split
     never; links stay within each corpus. The recipe and the visual vocabulary are those of the first.
     """
-    words = extended(first.vocabulary, second.vocabulary)
-    tags = extended(first.tag_names, second.tag_names)
+    words = extend_names(first.vocabulary, second.vocabulary)
+    tags = extend_names(first.tag_names, second.tag_names)
     both = [in_columns(corpus, words, tags) for corpus in (first, second)]
 
     def joined(name: str) -> tuple[str | None, ...] | None:

@@ -31,7 +31,7 @@ from tagtopics.corpus.core import (
 from tagtopics.corpus.formats.registry import FORMATS, check_options, find_source, is_table, read_table
 from tagtopics.corpus.formats.tables import (
     documents_of_table,
-    first_repeated,
+    find_repeated,
     frame_of,
     table_of_frame,
     table_of_rows,
@@ -297,7 +297,7 @@ def finding_lines(found: Findings, n_tags: int) -> list[str]:
 def _with_notices(documents: Documents, corpus: Corpus, found: Findings, options: ReadOptions) -> Corpus:
     """Return a corpus with its notices."""
     unusual, usual = finding_lines(found, corpus.tags.nnz), [*corpus.notices]
-    if (first := first_repeated(corpus.ids)) is not None:
+    if (first := find_repeated(corpus.ids)) is not None:
         n = number_of(corpus.n_docs - len(set(corpus.ids)), "document")
         unusual.append(f"{n} with the id of an earlier one, the first is {first[:60]!r}")
     if options.tag_names is None:

@@ -350,10 +350,10 @@ def without_html(text: str) -> str:
     """
     if not has_html(text):
         return text
-    return html.unescape(_ELEMENT.sub(_shown, text)).replace("\xa0", " ").strip()
+    return html.unescape(_ELEMENT.sub(_name_or_value, text)).replace("\xa0", " ").strip()
 
 
-def _shown(element: re.Match[str]) -> str:
+def _name_or_value(element: re.Match[str]) -> str:
     """Return what stands for an element: itself if its name is unknown."""
     name = _name(element[2] or "")
     if element[2] and name not in _NAMES:

@@ -67,7 +67,7 @@ def write_jsonl(corpus: Corpus, path: str | Path, *, overwrite: bool = False) ->
     """
     if corpus.texts is None:
         raise InputError("write_jsonl: the corpus has no texts; use write_matrix_folder")
-    target = check_target(_resolved(path), "file", None, overwrite=overwrite, option="path")
+    target = check_target(_resolve_link(path), "file", None, overwrite=overwrite, option="path")
     with atomic_file(target) as fresh:
         _write_lines(fresh, (json.dumps(row) for row in _rows(corpus)), packed=target.suffix == ".gz")
     return Path(path)
@@ -85,7 +85,7 @@ def check_folder(
         names = [entry.name for entry in folder.iterdir()] if folder.is_dir() else [""]
         return not names or (all(map(is_ours, names)) and is_marked(folder / mark))
 
-    return check_target(_resolved(path), what, replaceable, option="path")
+    return check_target(_resolve_link(path), what, replaceable, option="path")
 
 
 def _npz(matrix: sp.csr_array, mark: bytes = b"") -> bytes:
@@ -107,7 +107,7 @@ def _is_marked(words: Path) -> bool:
     return False
 
 
-def _resolved(path: str | Path) -> Path:
+def _resolve_link(path: str | Path) -> Path:
     """Return the target of a symbolic link, and any other path as it is."""
     target = Path(path)
     return target.resolve() if target.is_symlink() else target

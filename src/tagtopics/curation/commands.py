@@ -86,7 +86,7 @@ def command(
             "the model was saved without its documents, so it can no longer recommend tags; undo restores it"
         )
     save_model(edited, target, corpus, check=check)
-    rows, before = topic_rows(edited, 10), list(map(_shown, topic_rows(loaded, 10)))
+    rows, before = topic_rows(edited, 10), list(map(_topic_row, topic_rows(loaded, 10)))
     payload = {
         "model": name_of_model(edited),
         "path": str(target),
@@ -95,7 +95,7 @@ def command(
         "n_edits": len(curation_of(edited).edits),
         "topics": rows,
     }
-    changed = [row for row in rows if _shown(row) not in before]
+    changed = [row for row in rows if _topic_row(row) not in before]
     title = f"{len(changed)} of {len(rows)} topics of {target} changed"
     unchanged = f"saved {target}: no topic has another name or other words"
     show(
@@ -105,7 +105,7 @@ def command(
     )
 
 
-def _shown(row: dict[str, Any]) -> list[str]:
+def _topic_row(row: dict[str, Any]) -> list[str]:
     """Return the name and the words of a topic, whatever its number is."""
     return [row["name"], *(entry["word"] for entry in row["words"])]
 

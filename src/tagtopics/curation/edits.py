@@ -19,7 +19,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.curation.journal import CuratedTopic, Curation, Edit, curation_of, make_edit
 from tagtopics.errors import InputError
 from tagtopics.models.online import OnlineModel
-from tagtopics.models.results import top_weighted
+from tagtopics.models.results import largest_weights
 from tagtopics.models.tagged import TaggedModel
 from tagtopics.models.topic_words import CANDIDATES
 
@@ -55,7 +55,7 @@ def curate(
         )
     check_is_fitted(model)
     edit = make_edit(kind, topics=tuple(topics), words=tuple(words), name=name)
-    return _edited(model, edit, corpus)
+    return _apply_edit(model, edit, corpus)
 
 
 def undo(model: OnlineModel, *, corpus: Corpus | None = None) -> OnlineModel:
@@ -71,7 +71,7 @@ def undo(model: OnlineModel, *, corpus: Corpus | None = None) -> OnlineModel:
         raise InputError(f"undo: there are no edits since the model was fitted{fitted}")
     state: OnlineModel = base
     for edit in journal.edits[:-1]:
-        state = _edited(state, edit, corpus)
+        state = _apply_edit(state, edit, corpus)
     return state
 
 
@@ -84,7 +84,7 @@ def topic_origins(model: OnlineModel) -> Sources:
     return origins
 
 
-def _edited(model: OnlineModel, edit: Edit, corpus: Corpus | None) -> OnlineModel:
+def _apply_edit(model: OnlineModel, edit: Edit, corpus: Corpus | None) -> OnlineModel:
     K = len(model.components_)
     if wrong := [k for k in edit.topics if k >= K]:
         raise InputError(f"{edit.kind}: there are topics 0 to {K - 1}, not {wrong[0]}")
@@ -179,7 +179,9 @@ def _journal(model: OnlineModel, before: Curation, edit: Edit, sources: Sources)
 
 def topic_record(model: OnlineModel, topic: int, name: str | None, curated: bool) -> CuratedTopic:
     """Return a topic of a model as the journal records it."""
-    best = top_weighted(model.vocabulary_, model.components_[topic], _KEPT_WORDS if curated else _START_WORDS)
+    best = largest_weights(
+        model.vocabulary_, model.components_[topic], _KEPT_WORDS if curated else _START_WORDS
+    )
     words = {word: round(p, 9) for word, p in best if p > 1e-6}
     share = float(model.topic_shares()[topic])
     return CuratedTopic(topic=topic, name=name, curated=curated, share=share, words=words)

@@ -55,15 +55,16 @@ def ask_for_names(model: OnlineModel, address: str, llm: str) -> dict[int, str]:
         others = [rows[j + (j >= k)] for j in similar.tolist()]
         best = [model.doc_titles_[d] for d in largest(model.doc_topic_[:, k], 4 * _TITLES)]
         question = {
-            "topic": _described(rows[k]) | {"titles": [title[:200] for title in best if title][:_TITLES]},
-            "other_topics": [_described(row) for row in others],
+            "topic": _describe_topic(rows[k])
+            | {"titles": [title[:200] for title in best if title][:_TITLES]},
+            "other_topics": [_describe_topic(row) for row in others],
             "names_in_use": [*in_use, *names.values()],
         }
         names[k] = _ask_for_name(question, f"topic {k}", address, llm)
     return names
 
 
-def _described(row: Mapping[str, Any]) -> dict[str, list[str]]:
+def _describe_topic(row: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return words and tags of a topic; the words of photographs are codes."""
     words = [] if row["coded"] else [one["word"][:60] for one in row["words"]]
     return {"words": words, "tags": [one["name"][:100] for one in row["tags"]]}

@@ -116,7 +116,7 @@ def _guide(
     counts[:, columns] = np.where(seeded, _SEED_STRENGTH, STRENGTH) * total * share * phi * curated
     # (3) p(topic | word), (W, G), to start from; edits come before mere starts.
     posterior = share * phi / np.maximum(tokens / total, 1e-300)[:, np.newaxis]
-    posterior[:, seeded] = _grown(corpus.counts, phi[:, seeded] > 0, K)
+    posterior[:, seeded] = _grow_seeds(corpus.counts, phi[:, seeded] > 0, K)
     taken = np.minimum(1.0, (posterior * curated).sum(1, keepdims=True))
     posterior = np.where(curated, posterior, posterior * (1.0 - taken))
     posterior *= np.minimum(1.0, _MOST / np.maximum(posterior.sum(1, keepdims=True), 1e-300))
@@ -140,7 +140,7 @@ def _first_topics(
     return topics + np.float32(NOISE / K)
 
 
-def _grown(counts: CSR, seeds: Bool, K: int) -> Float64:
+def _grow_seeds(counts: CSR, seeds: Bool, K: int) -> Float64:
     """Return p(seeded topic | word), (W, G), to start from: high for words that occur with the seeds.
 
     The other tokens of a document are seeds of a topic more often around words of that topic. Around its

@@ -41,14 +41,14 @@ def evaluate_classification(
         raise InputError("classification: the corpus has no labels of at least two classes")
     began = time.perf_counter()
     split = fit_split(corpus, model, seed, tags_known)
-    train_rows, train_labels = _labelled(split.train)
-    test_rows, test_labels = _labelled(split.test)
+    train_rows, train_labels = _labels(split.train)
+    test_rows, test_labels = _labels(split.test)
     if len(set(train_labels)) < 2 or not len(test_rows):
         raise InputError("classification: too few labelled documents in the training or test part")
     generator = np.random.default_rng(seed)
     of_class = [np.flatnonzero(train_labels == name) for name in np.unique(train_labels)]
     chosen = np.sort(np.concatenate([generator.permutation(rows)[:per_class] for rows in of_class]))
-    train, test = _described(split, train_rows[chosen], test_rows)
+    train, test = _document_features(split, train_rows[chosen], test_rows)
     guesses = SVC(C=10.0, gamma="scale").fit(train, train_labels[chosen]).predict(test)
     names, sizes = np.unique(train_labels, return_counts=True)
     metrics = {
@@ -62,15 +62,17 @@ def evaluate_classification(
     return result(metrics, split.seconds, began)
 
 
-def _described(split: FittedSplit, train_rows: Int64, test_rows: Int64) -> tuple[Float32, Float32]:
+def _document_features(split: FittedSplit, train_rows: Int64, test_rows: Int64) -> tuple[Float32, Float32]:
     """Return the features of training and test documents: square roots of topics, and of inferred tags."""
     train, test = np.sqrt(split.train_topics[train_rows]), np.sqrt(split.test_topics[test_rows])
     if split.train_tags is None or split.test_tags is None:
         return train, test
-    return _joined(train, test, np.sqrt(split.train_tags[train_rows]), np.sqrt(split.test_tags[test_rows]))
+    return _append_features(
+        train, test, np.sqrt(split.train_tags[train_rows]), np.sqrt(split.test_tags[test_rows])
+    )
 
 
-def _joined(train: Any, test: Any, more_train: Any, more_test: Any) -> tuple[Float32, Float32]:
+def _append_features(train: Any, test: Any, more_train: Any, more_test: Any) -> tuple[Float32, Float32]:
     """Append further features to others, scaled to vary as much as those in the training documents."""
     scale = np.sqrt(train.var(0).sum() / max(float(more_train.var(0).sum()), 1e-12))
     centre = more_train.mean(0)
@@ -79,7 +81,7 @@ def _joined(train: Any, test: Any, more_train: Any, more_test: Any) -> tuple[Flo
     return first, second
 
 
-def _labelled(corpus: Corpus) -> tuple[Int64, Any]:
+def _labels(corpus: Corpus) -> tuple[Int64, Any]:
     """Return the rows of the documents with a label, and their labels."""
     labels = corpus.labels or ()
     rows = np.array([d for d, label in enumerate(labels) if label is not None], dtype=np.int64)
@@ -129,9 +131,9 @@ def evaluate_links(
     began = time.perf_counter()
     split = fit_split(corpus, model, seed, tags_known)
     generator = np.random.default_rng(seed)
-    train_pairs, train_linked = _balanced(split.train, given, generator, "training")
-    test_pairs, test_linked = _balanced(split.test, given, generator, "test")
-    train, test = _compared(split, train_pairs, test_pairs, power)
+    train_pairs, train_linked = _draw_pairs(split.train, given, generator, "training")
+    test_pairs, test_linked = _draw_pairs(split.test, given, generator, "test")
+    train, test = _pair_features(split, train_pairs, test_pairs, power)
     machine = SVC(C=10.0, gamma="scale").fit(train, train_linked)
     guesses = machine.predict(test)
     metrics = {
@@ -153,7 +155,7 @@ def linked_pairs(corpus: Corpus, given: bool) -> Int64:
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def _balanced(corpus: Corpus, given: bool, generator: np.random.Generator, part: str) -> tuple[Int64, Any]:
+def _draw_pairs(corpus: Corpus, given: bool, generator: np.random.Generator, part: str) -> tuple[Int64, Any]:
     """Return pairs (2 N, 2), the first N with a link, and a mask (2 N,) of those."""
     linked = linked_pairs(corpus, given)
     if not len(linked):
@@ -173,7 +175,7 @@ def _balanced(corpus: Corpus, given: bool, generator: np.random.Generator, part:
     return np.concatenate([chosen[:wanted], apart]), np.arange(2 * wanted) < wanted
 
 
-def _compared(
+def _pair_features(
     split: FittedSplit, train_pairs: Int64, test_pairs: Int64, power: float
 ) -> tuple[Float32, Float32]:
     """Return the features of training and test pairs: products of topics, and inferred tags in common."""
@@ -182,7 +184,7 @@ def _compared(
     if split.train_tags is None or split.test_tags is None:
         return train, test
     shared = _shared_tags(split.train_tags, train_pairs), _shared_tags(split.test_tags, test_pairs)
-    return _joined(train, test, *shared)
+    return _append_features(train, test, *shared)
 
 
 def _shared_tags(likely: Float32, pairs: Int64) -> Float64:

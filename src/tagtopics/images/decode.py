@@ -52,7 +52,7 @@ def read_image(source: Any, sizing: Sizing) -> Uint8:
     pillow = _pillow()
     name = display_name(source)
     try:
-        with _opened(pillow, source, sizing, name) as image:
+        with _open(pillow, source, sizing, name) as image:
             return _pixels(pillow, image, sizing)
     except InputError:
         raise
@@ -132,7 +132,7 @@ def _pillow() -> Any:
 
 
 @contextmanager
-def _opened(pillow: Any, source: Any, sizing: Sizing, name: str) -> Iterator[Any]:
+def _open(pillow: Any, source: Any, sizing: Sizing, name: str) -> Iterator[Any]:
     """Open an image and check its size, without decoding it."""
     with ExitStack() as stack:
         if isinstance(source, pillow.Image):
@@ -268,7 +268,7 @@ def each_image(
         return list(shown), sorted(faults)
 
 
-def listed(images: Any) -> list[Any]:
+def list_images(images: Any) -> list[Any]:
     """Return images as a list; a single image or an empty list is an `InputError`."""
     if isinstance(images, str | bytes | os.PathLike) or not isinstance(images, Iterable):
         raise InputError(f"images: give a list of paths or of arrays, not {display_name(images)!r}")
@@ -280,7 +280,7 @@ def listed(images: Any) -> list[Any]:
     return found
 
 
-def skipped(faults: list[Fault]) -> str:
+def describe_skipped(faults: list[Fault]) -> str:
     """Return a line that names the first three skipped images."""
     some = "; ".join(fault.reason for fault in faults[:3])
     more = f"; and {len(faults) - 3:,} more" if len(faults) > 3 else ""

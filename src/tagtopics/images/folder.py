@@ -80,8 +80,8 @@ def _from_table(
     found = read_tags(cells, separator=options.tag_separator, where=table.where)
     rows, strangers = rows_of_files(table, images, names)
     missing = [name for name, of_image in zip(names, rows, strict=True) if not of_image]
-    unusual = _named(f"{source} names", "that cannot be found in the folder", strangers)
-    unusual += _named("", f"without a line in {source}, kept without tags", missing)
+    unusual = _name_files(f"{source} names", "that cannot be found in the folder", strangers)
+    unusual += _name_files("", f"without a line in {source}, kept without tags", missing)
     known: Known = {"tags": [[tag for row in of_image for tag in found[row]] for of_image in rows]}
     for what, column in (("labels", options.label or "label"), ("split", "split")):
         if column in table.columns or column == options.label:
@@ -96,7 +96,7 @@ def _from_table(
     return known, unusual
 
 
-def _named(before: str, after: str, names: Sequence[str]) -> list[str]:
+def _name_files(before: str, after: str, names: Sequence[str]) -> list[str]:
     if not names:
         return []
     some = ", ".join(repr(name[:80]) for name in names[:3]) + (", ..." if len(names) > 3 else "")

@@ -25,11 +25,11 @@ from tagtopics.images.decode import (
     Fault,
     Sizing,
     Uint8,
+    describe_skipped,
     each_image,
-    listed,
+    list_images,
     quiet_decoders,
     read_image,
-    skipped,
 )
 from tagtopics.images.descriptors import BLOCKS, cpam
 
@@ -100,7 +100,7 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, images: Iterable[Any], y: Any = None) -> Self:
         """Learn the codebooks by k-means from a random sample of the images' tiles."""
         check_settings(self)
-        found = listed(images)
+        found = list_images(images)
         rng = np.random.default_rng(self.random_state)
         chosen = np.sort(rng.permutation(len(found))[:_SAMPLE_IMAGES])
         per_image = -(-self.n_sample_tiles // max(len(chosen), 1))
@@ -121,13 +121,13 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return counts (images, words) of int32; the row of a skipped image is empty."""
         counts, faults = self.count(images)
         if faults:
-            warn(skipped(faults))
+            warn(describe_skipped(faults))
         return counts
 
     def count(self, images: Iterable[Any]) -> tuple[sp.csr_array, list[Fault]]:
         """Return counts (images, words), and the images that could not be read with the reasons."""
         check_is_fitted(self)
-        rows, faults = self._each(self._count_one, listed(images))
+        rows, faults = self._each(self._count_one, list_images(images))
         W = len(self.vocabulary_)
         empty = np.zeros(W, dtype=np.int32)
         return sp.csr_array(np.stack([empty if row is None else row for row in rows])), faults
@@ -249,7 +249,9 @@ class _Settings(BaseModel):
 
 def check_settings(visual: VisualVocabulary, **others: Any) -> _Settings:
     """Return the parameters of a vocabulary; the first that is not allowed is an `InputError`."""
-    return _checked({name: _plain(value) for name, value in visual.get_params(deep=False).items()} | others)
+    return _check_settings(
+        {name: _plain(value) for name, value in visual.get_params(deep=False).items()} | others
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -271,7 +273,7 @@ def visual_to_arrays(visual: VisualVocabulary) -> dict[str, npt.NDArray[Any]]:
 
 def visual_from(settings: Any, arrays: dict[str, Any]) -> VisualVocabulary:
     """Return the vocabulary of `visual_to_json` and `visual_to_arrays`; anything else is an `InputError`."""
-    visual = VisualVocabulary(**_checked(settings).model_dump(exclude={"descriptor"}))
+    visual = VisualVocabulary(**_check_settings(settings).model_dump(exclude={"descriptor"}))
     codebooks = []
     for i, shape in enumerate(zip(visual.codebook_sizes, (visual.window**2, 8), strict=True)):
         found: Any = arrays.get(f"{PREFIX}{i}")
@@ -286,7 +288,7 @@ def visual_from(settings: Any, arrays: dict[str, Any]) -> VisualVocabulary:
     return visual
 
 
-def _checked(settings: Any) -> _Settings:
+def _check_settings(settings: Any) -> _Settings:
     try:
         return _Settings.model_validate(settings)
     except ValidationError as error:

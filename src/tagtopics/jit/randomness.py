@@ -8,8 +8,8 @@ from tagtopics.jit.compiling import inner
 
 
 @inner
-def hashed(seed, counter):
-    """Return 64 random bits: SplitMix64 of seed and counter; see `reference.hashed`."""
+def hash_bits(seed, counter):
+    """Return 64 random bits: SplitMix64 of seed and counter; see `reference.hash_bits`."""
     z = (np.uint64(counter) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z += seed * np.uint64(0xD1342543DE82EF95)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -20,11 +20,11 @@ def hashed(seed, counter):
 @inner
 def uniform(seed, counter):
     """Return a number in (0, 1) for a counter; see `reference.hashed_uniform`."""
-    return np.float32((np.float64(hashed(seed, counter) >> np.uint64(40)) + 0.5) / np.float64(1 << 24))
+    return np.float32((np.float64(hash_bits(seed, counter) >> np.uint64(40)) + 0.5) / np.float64(1 << 24))
 
 
 @inner
-def mixed(bits, k):
+def mix_bits(bits, k):
     """Return a number in (0, 1): a 32-bit mix of some random bits and k, cheap enough for inner loops."""
     x = np.uint32(np.uint32(bits) + np.uint32(np.uint32(k) * np.uint32(0x9E3779B9)))
     x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))

@@ -104,7 +104,7 @@ def run_lanes(lane: Callable[[Iterator[Item]], None], items: Iterable[Item], mos
         return
     n_lanes = min(current_threads(), len(waiting), most or len(waiting))
     if n_lanes == 1:
-        lane(_taken(waiting))
+        lane(_take(waiting))
         return
 
     def run() -> None:
@@ -112,7 +112,7 @@ def run_lanes(lane: Callable[[Iterator[Item]], None], items: Iterable[Item], mos
             return
         outer, _lane.active = getattr(_lane, "active", False), True
         try:
-            lane(_taken(waiting))
+            lane(_take(waiting))
         except BaseException:
             waiting.clear()
             raise
@@ -139,7 +139,7 @@ def results_of(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
     return [found[i] for i in range(len(items))]
 
 
-def _taken(waiting: deque[Item]) -> Iterator[Item]:
+def _take(waiting: deque[Item]) -> Iterator[Item]:
     while True:
         try:
             item = waiting.popleft()

@@ -53,7 +53,7 @@ def read_documents(model: Any, X: Any, y: Any = None, purpose: Purpose = "query"
             raise InputError("these images have other visual words; read them with visual=model.visual_")
         return X
     if not is_raw(X):
-        return _count_documents(model, validated(model, X, reset=purpose == "fit"), y, purpose)
+        return _count_documents(model, validate_matrix(model, X, reset=purpose == "fit"), y, purpose)
     source = [X] if isinstance(X, str) else X
     if hasattr(X, "to_list") and not hasattr(X, "columns"):  # a series of pandas or polars
         source = X.to_list()
@@ -136,7 +136,7 @@ def is_raw(X: Any) -> bool:
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], str | Mapping)
 
 
-def validated(model: Any, X: Any, reset: bool) -> Any:
+def validate_matrix(model: Any, X: Any, reset: bool) -> Any:
     """Check a matrix as scikit-learn does: finite, non-negative, as many columns as in the fit."""
     if (isinstance(X, list | tuple) and not X) or (hasattr(X, "columns") and not len(X.columns)):
         raise InputError("documents: there are none; give texts, a table with columns, a corpus or counts")

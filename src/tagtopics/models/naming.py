@@ -248,7 +248,7 @@ def _terms(words: Sequence[str], phrases: dict[str, str]) -> list[str]:
         words: of a topic.
         phrases: as they are written, by their words without stop words.
     """
-    joined = _joined(words[:_CANDIDATES], phrases)
+    joined = _join_phrases(words[:_CANDIDATES], phrases)
     terms: list[str] = []
     used: list[str] = []
     for word in words:
@@ -262,7 +262,7 @@ def _terms(words: Sequence[str], phrases: dict[str, str]) -> list[str]:
     return terms
 
 
-def _joined(words: Sequence[str], phrases: Collection[str]) -> dict[str, tuple[str, ...]]:
+def _join_phrases(words: Sequence[str], phrases: Collection[str]) -> dict[str, tuple[str, ...]]:
     """Return the phrase of each of a topic's words that is in one; first pairs first."""
     pairs = [(i, j) for i in range(len(words)) for j in range(len(words)) if i != j]
     joined: dict[str, tuple[str, ...]] = {}

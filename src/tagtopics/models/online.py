@@ -20,7 +20,7 @@ from tagtopics.bp.graph import CorpusSums, build_graph
 from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
 from tagtopics.bp.relations import Relations, nearest, unit_vectors
-from tagtopics.corpus.align import extended, in_columns, join_corpora
+from tagtopics.corpus.align import extend_names, in_columns, join_corpora
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import limit_threads, thread_limit
@@ -174,8 +174,8 @@ class OnlineModel(TopicModel):
         self, corpus: Corpus, forgetting: float | None, callbacks: Sequence[Callback[Any]]
     ) -> None:
         """Learn from one mini-batch, next to the sums of all documents before."""
-        words = extended(self.vocabulary_, corpus.vocabulary)
-        tags = extended(self.tag_names_, corpus.tag_names)
+        words = extend_names(self.vocabulary_, corpus.vocabulary)
+        tags = extend_names(self.tag_names_, corpus.tag_names)
         grown = in_columns(corpus, words, tags)
         share = 1.0 if forgetting is None else float(0.5 ** (corpus.n_docs / forgetting))
         earlier, beta = self._earlier(len(words), len(tags), share), self.topic_word_prior_

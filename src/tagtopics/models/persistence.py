@@ -34,7 +34,7 @@ from tagtopics.files import (
     digest_file,
     is_sealed,
     read_regular,
-    sealed,
+    seal,
     sweep_leftovers,
 )
 from tagtopics.models.base import TopicModel
@@ -193,7 +193,7 @@ def _write(description: Description, text: str, arrays: dict[str, Any], folder: 
     places = [place for place in sorted(folder.rglob("*")) if place.is_file()]
     description.files |= {place.relative_to(folder).as_posix(): digest_file(place) for place in places}
     content = description.model_dump_json(by_alias=True, indent=1)
-    (folder / _DESCRIPTION).write_text(sealed(content), encoding="utf-8")
+    (folder / _DESCRIPTION).write_text(seal(content), encoding="utf-8")
 
 
 def _description(model: TopicModel) -> Description:
@@ -248,14 +248,14 @@ def load_model(path: str | Path) -> TopicModel:
     Raises:
         InputError: if there is no model, it is damaged, or it was written by a newer version.
     """
-    return _read_save(path, lambda folder, content: _read_model(folder, _parsed(content)))
+    return _read_save(path, lambda folder, content: _read_model(folder, _parse(content)))
 
 
 def load_with_corpus(path: str | Path) -> tuple[TopicModel, Corpus | None]:
     """Return a model and its corpus, both of the same save; None if the model was saved without."""
 
     def read(folder: Path, content: bytes) -> tuple[TopicModel, Corpus | None]:
-        raw = _parsed(content)
+        raw = _parse(content)
         with ThreadPoolExecutor(1) as thread:  # digests and gzip need no lock
             corpus = thread.submit(_read_corpus, folder, raw)
             return _read_model(folder, raw), corpus.result()
@@ -294,7 +294,7 @@ def _description_bytes(folder: Path) -> bytes:
         raise InputError(f"not a model: model.json cannot be read ({error.strerror})") from None
 
 
-def _parsed(content: bytes) -> dict[str, Any]:
+def _parse(content: bytes) -> dict[str, Any]:
     """Return the content of a `model.json` of the present schema, its own digest checked."""
     raw = _sealed_content(content)
     if raw["schema"] < SCHEMA:
@@ -327,7 +327,7 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
         arrays = load(_checked_bytes(folder, _ARRAYS, description.files))
         if description.thesaurus is not None:
             text = _checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8")
-        model = _restored(description, text, arrays)
+        model = _restore(description, text, arrays)
         if model.curation_ is not None and model.curation_.edits:
             model.base_ = _read_base(folder / _BASE, description.files)
         return model
@@ -344,7 +344,7 @@ def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
     content = _description_bytes(folder)
     if digest_bytes(content) != files.get(f"{_BASE}/{_DESCRIPTION}"):
         raise InputError("base/model.json is damaged: its content does not match its digest")
-    raw = _parsed(content)
+    raw = _parse(content)
     if (raw.get("curation") or {}).get("edits"):
         raise InputError("base/model.json is damaged: a base has no edits")
     return _read_model(folder, raw)
@@ -401,7 +401,7 @@ def _parts(description: Description, text: str, arrays: dict[str, Any], model: T
     return parts
 
 
-def _restored(description: Description, text: str, arrays: dict[str, Any]) -> TopicModel:
+def _restore(description: Description, text: str, arrays: dict[str, Any]) -> TopicModel:
     if description.class_ not in TopicModel._registry:
         raise InputError(f"unknown kind of model {description.class_[:80]!r}")
     parameters = dict(description.parameters)

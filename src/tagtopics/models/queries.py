@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
-from tagtopics.bp.graph import normalised
+from tagtopics.bp.graph import normalise
 from tagtopics.bp.holdout import topic_coherence
 from tagtopics.bp.relations import unit_vectors
 from tagtopics.corpus.core import Corpus
@@ -28,7 +28,7 @@ from tagtopics.models.documents import (
     is_raw,
     read_documents,
     texts_of,
-    validated,
+    validate_matrix,
 )
 from tagtopics.models.naming import background_topics, distinct, foreground, name_by_tags, name_topics
 from tagtopics.models.results import RelatedDocument, TopicTable
@@ -75,7 +75,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if own:
                 return counts, align_tags(self, documents)
         else:
-            counts = canonical(validated(self, X, reset=False))
+            counts = canonical(validate_matrix(self, X, reset=False))
         if tags is None or isinstance(tags, str):
             return counts, tags
         return counts, tags_of_labels(tags, counts.shape[0], self.tag_names_)[0]
@@ -125,7 +125,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def topic_shares(self) -> Float64:
         """Return (K,): the share of all training tokens that each topic has; all the same without tokens."""
         check_is_fitted(self)
-        return normalised(self.topic_sums_)
+        return normalise(self.topic_sums_)
 
     def tag_means(self) -> Float64:
         """Return (T, K): the mean profile of each tag, S_t / n_t; uniform for a tag without words."""
@@ -216,7 +216,7 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         The topics of a document without words are those of the prior; its row is zero.
         """
-        background, prior = self.background_topics(), normalised(self.doc_topic_prior_)
+        background, prior = self.background_topics(), normalise(self.doc_topic_prior_)
         roots = np.sqrt(foreground(self.doc_topic_, background))
         if len(prior) > 1:
             roots[np.isclose(self.doc_topic_, prior, rtol=1e-5, atol=0).all(1)] = 0

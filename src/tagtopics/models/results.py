@@ -103,7 +103,7 @@ class TopicTable:
         return html_table(["topic", "share", "name", "words"], rows)
 
 
-def top_weighted(names: Sequence[str], weights: Float32 | Float64, n: int) -> list[tuple[str, float]]:
+def largest_weights(names: Sequence[str], weights: Float32 | Float64, n: int) -> list[tuple[str, float]]:
     """Return the n names with the largest weights, largest first, ties in column order."""
     return [(names[i], float(weights[i])) for i in largest(weights, n)]
 

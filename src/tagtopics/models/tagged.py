@@ -18,7 +18,7 @@ from tagtopics.errors import InputError
 from tagtopics.jit.threads import limit_threads
 from tagtopics.models.documents import is_raw, read_documents
 from tagtopics.models.online import OnlineModel
-from tagtopics.models.results import TagProfile, top_weighted
+from tagtopics.models.results import TagProfile, largest_weights
 from tagtopics.tag_prior.credit import CreditTable
 from tagtopics.tag_prior.inference import TagPrior
 from tagtopics.tag_prior.learn import (
@@ -85,7 +85,7 @@ class TaggedModel(OnlineModel):
         if len(columns) == 1:
             own, shrinkage = self._known_words()[columns].toarray()[0], self.settings_.shrinkage
             probabilities = (own + shrinkage * probabilities) / (own.sum() + shrinkage)
-        words = tuple(top_weighted(self.vocabulary_, probabilities, n_words))
+        words = tuple(largest_weights(self.vocabulary_, probabilities, n_words))
         found = tuple(self.tag_names_[t] for t in columns)
         return TagProfile(found, topics, words, tuple(int(self.tag_docs_[t]) for t in columns))
 

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from tagtopics._typing import CSR, Float32, Float64
 from tagtopics.bp.callbacks import announce
 from tagtopics.bp.executor import Executor
-from tagtopics.bp.graph import normalised
+from tagtopics.bp.graph import normalise
 from tagtopics.bp.loop import Callback
 from tagtopics.bp.pilot import Pilot
 from tagtopics.corpus.align import in_columns
@@ -160,5 +160,5 @@ def pilot_topics(pilot: Pilot, tag_names: Sequence[str]) -> PilotTopics:
     docs = np.maximum(tag_docs, 1)[:, np.newaxis]
     means = np.where(tag_docs[:, np.newaxis] > 0, pilot.tag_sums / docs, 1.0 / K).astype(np.float32)
     names, kinds = kinds_of(tag_names)
-    profiles = Profiles(normalised(pilot.word_sums.sum(0)), means, tag_docs, kinds, len(names))
+    profiles = Profiles(normalise(pilot.word_sums.sum(0)), means, tag_docs, kinds, len(names))
     return PilotTopics(pilot.counts, pilot.tags, pilot.doc_sums, phi, profiles)

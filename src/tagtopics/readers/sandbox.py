@@ -80,7 +80,7 @@ class SandboxedReader:
             return f"the reader crashed, or needs more than {memory / 2**30:.1f} GiB of memory"
         return f"the reader crashed, status {status}"
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _start(self) -> subprocess.Popen[str]:
         return start_python(
             _CODE,
             self._function,
@@ -92,7 +92,7 @@ class SandboxedReader:
 
     def _answer(self, job: str, wait: float) -> str:
         """Return the answer of the process to a job; an empty string if it has ended."""
-        self._process = self._process or self._started()
+        self._process = self._process or self._start()
         jobs, answers = self._process.stdin, self._process.stdout
         assert jobs is not None
         assert answers is not None

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tagtopics.corpus.formats.tables import Table, first_repeated
-from tagtopics.corpus.formats.text_files import LINE_LIMIT, check_expanded
+from tagtopics.corpus.formats.tables import Table, find_repeated
+from tagtopics.corpus.formats.text_files import LINE_LIMIT, check_expansion
 from tagtopics.errors import InputError, one_line
 
 _ALLOWED = (
@@ -21,7 +21,7 @@ _ALLOWED = (
 def read_sqlite(file: str, query: str | None = None) -> Table:
     """Read the rows of the user's query, or of the only table."""
     path = Path(file)
-    with _opened(path) as connection:
+    with _open(path) as connection:
         notices: list[str] = []
         if query is None:
             listed = (
@@ -36,8 +36,8 @@ def read_sqlite(file: str, query: str | None = None) -> Table:
                 )
             query = f'SELECT * FROM "{tables[0].replace(chr(34), chr(34) * 2)}"'
             notices = [f"{path.name}: read the table {tables[0]!r}"]
-        names, rows = _selected(connection, path, query)
-    repeated = first_repeated(names)
+        names, rows = _select(connection, path, query)
+    repeated = find_repeated(names)
     if repeated is not None:
         raise InputError(f"{path}: the query selects two columns {repeated!r}; rename one with AS")
     if not rows:
@@ -50,7 +50,7 @@ def read_sqlite(file: str, query: str | None = None) -> Table:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+def _open(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a database so that it cannot be changed; what goes wrong is an `InputError`.
 
     Without journals, nothing else is writing it: it is read without locks, also where nothing can be written.
@@ -75,7 +75,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         raise InputError(f"{path}: cannot be read as SQLite ({reason})") from None
 
 
-def _selected(connection: sqlite3.Connection, path: Path, query: str) -> tuple[list[str], list[Any]]:
+def _select(connection: sqlite3.Connection, path: Path, query: str) -> tuple[list[str], list[Any]]:
     """Return the columns and rows of a query, which may not be larger than a packed file may expand to."""
     cursor = connection.execute(query)
     if cursor.description is None:
@@ -85,5 +85,5 @@ def _selected(connection: sqlite3.Connection, path: Path, query: str) -> tuple[l
     for row in cursor:
         rows.append(row)
         n_bytes += sum(len(cell) if isinstance(cell, str | bytes) else 8 for cell in row)
-        check_expanded(path, n_bytes, len(rows))
+        check_expansion(path, n_bytes, len(rows))
     return names, rows

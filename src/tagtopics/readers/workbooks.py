@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tagtopics.corpus.formats.tables import Table, first_repeated
-from tagtopics.corpus.formats.text_files import check_expanded
+from tagtopics.corpus.formats.tables import Table, find_repeated
+from tagtopics.corpus.formats.text_files import check_expansion
 from tagtopics.errors import InputError, MissingExtraError, one_line
 
 
@@ -22,7 +22,7 @@ def read_workbook(file: str) -> Table:
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
-                check_expanded(path, sum(member.file_size for member in archive.infolist()))
+                check_expansion(path, sum(member.file_size for member in archive.infolist()))
         with CalamineWorkbook.from_path(str(path)) as book:
             names = list(book.sheet_names)
             sheets = ((name, book.get_sheet_by_name(name).to_python()) for name in names)
@@ -34,7 +34,7 @@ def read_workbook(file: str) -> Table:
             raise
         raise InputError(f"{path}: cannot be read as a workbook ({one_line(error)})") from None
     n_bytes = sum(len(cell) if isinstance(cell, str) else 8 for row in rows for cell in row)
-    check_expanded(path, n_bytes, len(rows))
+    check_expansion(path, n_bytes, len(rows))
     notices = [f"{path.name}: read the sheet {name!r} of {len(names)}"] if len(names) > 1 else []
     return _table(path, rows, notices)
 
@@ -47,7 +47,7 @@ def _table(path: Path, rows: Sequence[Sequence[Any]], notices: list[str]) -> Tab
     header = [str(name).strip() for name in rows[0]]
     named = [(at, name) for at, name in enumerate(header) if name]
     names = [name for _, name in named]
-    repeated = first_repeated(names)
+    repeated = find_repeated(names)
     if repeated is not None:
         raise InputError(f"{path}, row 1: two columns are named {repeated!r}; rename one")
     if not names:

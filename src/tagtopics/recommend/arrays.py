@@ -12,7 +12,7 @@ from tagtopics.corpus.core import checked_csr
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import N_FEATURES, Calibration
 from tagtopics.recommend.recommender import TagRecommender
-from tagtopics.recommend.ridge import HALVED_FROM, LEAST, pack, stored, unpack
+from tagtopics.recommend.ridge import HALVED_FROM, LEAST, pack, stored_sizes, unpack
 
 _PREFIX, _WITH_VECTORS = "recommender.", "with_vectors."
 _MATRICES = ("counts", "tags")
@@ -105,7 +105,7 @@ def _regression_from(description: Any, own: dict[str, Any], n_tags: int, n_topic
 
 def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
     N = len(own["rows"])
-    n_coefficients, n_inverse = stored(N, n_tags) if len(own["own"]) else (0, 0)
+    n_coefficients, n_inverse = stored_sizes(N, n_tags) if len(own["own"]) else (0, 0)
     wanted = {
         "coefficients": ((N if n_coefficients else 0, n_tags), np.float32),
         "inverse": ((n_inverse,), np.float16),

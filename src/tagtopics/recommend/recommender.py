@@ -54,7 +54,7 @@ def _most_docs(n_tags: int) -> int:
 def recommender_bytes(n_docs: int, n_tags: int, n_topics: int) -> int:
     """Return how many bytes a saved recommender takes, without the counts and tags of its documents."""
     N = min(n_docs, _most_docs(n_tags))
-    coefficients, inverse = ridge.stored(N, n_tags)
+    coefficients, inverse = ridge.stored_sizes(N, n_tags)
     table = N * coefficients
     return (4 if table < ridge.HALVED_FROM else 2) * table + 2 * inverse + 4 * N * n_topics
 
@@ -365,7 +365,7 @@ def _train_with_vectors(
 def _train(blank: TagRecommender, generator: np.random.Generator) -> TagRecommender:
     """Return a recommender with coefficients, or the inverse of the kernel, and calibration."""
     (N, T), cosines, trained = blank.tags.shape, blank._cosines(blank.vectors), blank
-    n_coefficients, n_inverse = ridge.stored(N, T)
+    n_coefficients, n_inverse = ridge.stored_sizes(N, T)
     if n_coefficients:
         data = blank.counts, blank.tags, blank.topics, blank.bandwidth
         coefficients, own = ridge.fit_coefficients(*data, generator, cosines)

@@ -149,7 +149,7 @@ def _own_parts(diagonal: Float32) -> Float32:
     return np.asarray(1 / np.maximum(diagonal, 1e-6) - RIDGE, dtype=np.float32)
 
 
-def stored(n_docs: int, n_tags: int) -> tuple[int, int]:
+def stored_sizes(n_docs: int, n_tags: int) -> tuple[int, int]:
     """Return how many coefficients of each document, and numbers of the inverse, a recommender stores.
 
     Both are zero if the nearest documents are used.

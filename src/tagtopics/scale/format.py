@@ -32,7 +32,7 @@ from tagtopics.corpus.cells import METADATA
 from tagtopics.corpus.core import INT32_MAX, Corpus, checked_csr
 from tagtopics.corpus.recipe import Columns, TextRecipe, recipe_from_json, recipe_to_json
 from tagtopics.errors import InputError, one_line
-from tagtopics.files import BLANK, digest_bytes, is_sealed, read_regular, sealed
+from tagtopics.files import BLANK, digest_bytes, is_sealed, read_regular, seal
 
 FORMAT: Final = "tagtopics shards"
 VERSION: Final = 3
@@ -140,7 +140,7 @@ def write_manifest(manifest: Manifest, folder: Path) -> None:
     marks = {"format": FORMAT, "version": VERSION, "digest": BLANK}
     value = marks | TypeAdapter(Manifest).dump_python(manifest, mode="json")
     text = json.dumps(value, ensure_ascii=False, indent=1) + "\n"
-    (folder / MANIFEST).write_text(sealed(text), encoding="utf-8")
+    (folder / MANIFEST).write_text(seal(text), encoding="utf-8")
 
 
 def read_manifest(folder: Path) -> Manifest:

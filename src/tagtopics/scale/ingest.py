@@ -106,7 +106,7 @@ class _Stream:
         """Read the table twice, and write it as shards."""
         layout = TableLayout(self.options)
         counts = self._count(layout)
-        options, notices = self._chosen(layout, counts)
+        options, notices = self._choose_options(layout, counts)
         counter = TermCounter(options.vocabulary or (), options.recipe)
         tag_docs = np.zeros(len(options.tag_names or ()), dtype=np.int64)
         findings, n_docs, columns = Findings(), 0, layout.columns
@@ -145,7 +145,7 @@ class _Stream:
         layout.check(str(self.path))
         return counts
 
-    def _chosen(self, layout: TableLayout, counts: _Candidates) -> tuple[ReadOptions, list[str]]:
+    def _choose_options(self, layout: TableLayout, counts: _Candidates) -> tuple[ReadOptions, list[str]]:
         """Return the options with the vocabulary and the tags that were chosen, and notices."""
         options = self.options
         notices = [

@@ -90,7 +90,9 @@ class TagPrior:
             )
             graph = query_graph(part, tags)
             edge, slot = claims_of(part, tags)
-            values += np.bincount(edge, tags.data[slot].astype(np.float64) * self._said(graph), part.nnz)
+            values += np.bincount(
+                edge, tags.data[slot].astype(np.float64) * self._claim_probabilities(graph), part.nnz
+            )
             logs = np.log(np.maximum(values / norm[first:last][doc], 1e-300))
             result[first:last] = np.bincount(doc, part.data * logs, last - first)
         return result
@@ -133,7 +135,10 @@ class TagPrior:
         for first, last in _batches(counts, tags, self.phi.shape[1]):
             docs, some = slice(first, last), _rows(tags, first, last)
             graph = query_graph(_rows(counts, first, last), some)
-            said, prior = self._said(graph), self._topic_prior(some, None if plain is None else plain[docs])
+            said, prior = (
+                self._claim_probabilities(graph),
+                self._topic_prior(some, None if plain is None else plain[docs]),
+            )
             weights = np.array(strengths)[profiles.kinds[some.indices]] * profiles.slot_weights(some)
             slots = weights.astype(np.float32)
             sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slots, *settings)
@@ -157,7 +162,7 @@ class TagPrior:
             parts[:2] = 0
         return np.asarray(combined(parts, self.settings.known) + plain.astype(np.float32))
 
-    def _said(self, graph: FactorGraph) -> Float32:
+    def _claim_probabilities(self, graph: FactorGraph) -> Float32:
         """Return p(word | tag) of every claim of documents."""
         return mixture.claim_probabilities(graph, self.pairs, self.profiles.means, self.phi)
 

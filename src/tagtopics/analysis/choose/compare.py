@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics._blas import single_thread
 from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.analysis.records import Record
-from tagtopics.corpus.align import extended
+from tagtopics.corpus.align import extend_names
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
 
@@ -100,7 +100,7 @@ def compare(
         raise InputError(f"compare: n_words must be 1 or more, not {n_words}")
     if not 0 <= threshold <= 1:
         raise InputError(f"compare: threshold must be from 0 to 1, not {threshold:g}")
-    words = extended(model_a.vocabulary_, model_b.vocabulary_)
+    words = extend_names(model_a.vocabulary_, model_b.vocabulary_)
     pairs = match_topics(_in_words(model_a, words), _in_words(model_b, words))
     tops = [[tuple(w for w, _ in top) for top in m.top_words(n_words)] for m in (model_a, model_b)]
     shares = model_a.topic_shares(), model_b.topic_shares()

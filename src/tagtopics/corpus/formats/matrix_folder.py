@@ -18,7 +18,7 @@ from tagtopics.corpus.cells import METADATA, read_metadata
 from tagtopics.corpus.core import Documents, FileOptions, ReadOptions, canonical_tags, checked_csr
 from tagtopics.corpus.formats.jsonl import stream_jsonl
 from tagtopics.corpus.formats.text_files import (
-    check_expanded,
+    check_expansion,
     distinct_names,
     existing,
     name_lines,
@@ -42,7 +42,7 @@ def read_folder(folder: Path, options: ReadOptions) -> Documents:
     `labels.txt`, `split.txt`, `titles.txt`, `dates.txt`, `urls.txt`, `links.npz`, `texts.jsonl.gz` and
     `recipe.json` are optional.
     """
-    counts = load_csr(_required(folder, "words.npz"))
+    counts = load_csr(_require_file(folder, "words.npz"))
     n_docs, n_words = counts.shape
     tags = load_csr(folder / "tags.npz") if (folder / "tags.npz").is_file() else None
     links = folder / "links.npz"
@@ -62,9 +62,11 @@ def read_folder(folder: Path, options: ReadOptions) -> Documents:
     return Documents(
         source=str(folder),
         counts=counts,
-        vocabulary=_names(_required(folder, "vocab.txt"), n_words, "words.npz"),
+        vocabulary=_names(_require_file(folder, "vocab.txt"), n_words, "words.npz"),
         tags=tags,
-        tag_names=None if tags is None else _names(_required(folder, "tags.txt"), tags.shape[1], "tags.npz"),
+        tag_names=None
+        if tags is None
+        else _names(_require_file(folder, "tags.txt"), tags.shape[1], "tags.npz"),
         ids=lines["ids"],
         labels=None if labels is None else tuple(line.strip() or None for line in labels),
         links=canonical_tags(load_csr(links), str(links)) if links.is_file() else None,
@@ -103,7 +105,7 @@ def load_csr(path: Path) -> CSR:
 def open_npz(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open an npz file; one that expands too far is an `InputError`, before anything is unpacked."""
     with zipfile.ZipFile(path) as archive:
-        check_expanded(path, sum(member.file_size for member in archive.infolist()))
+        check_expansion(path, sum(member.file_size for member in archive.infolist()))
         yield archive
 
 
@@ -122,7 +124,7 @@ def npz_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
         return array
 
 
-def _required(folder: Path, name: str) -> Path:
+def _require_file(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.is_file():
         raise InputError(

@@ -9,7 +9,7 @@ from typing import Any
 
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
-from tagtopics.corpus.formats.text_files import ROW_COST, check_expanded
+from tagtopics.corpus.formats.text_files import ROW_COST, check_expansion
 from tagtopics.errors import InputError, MissingExtraError
 
 _FIRST_ROWS, _MOST_ROWS = 16, 4096  # in the first request, when their size is unknown, and in any other
@@ -54,7 +54,7 @@ def _parquet_slices(pl: Any, path: Path, keep: list[str], n_rows: int, size: flo
         part = pl.scan_parquet(path).select(keep).slice(n_before, n_next).collect()
         part_bytes = part.estimated_size() + ROW_COST * part.height
         n_bytes += part_bytes
-        check_expanded(path, n_bytes)
+        check_expansion(path, n_bytes)
         yield part
         n_before += n_next
         n_next = max(1, min(most, math.ceil(min(size, _SLICE) * n_next / part_bytes)))

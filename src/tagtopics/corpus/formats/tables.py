@@ -75,7 +75,7 @@ class Table:
         return self.columns[name]
 
 
-def first_repeated(names: Iterable[str]) -> str | None:
+def find_repeated(names: Iterable[str]) -> str | None:
     """Return the first name that occurs twice, None if there is none."""
     seen: set[str] = set()
     for name in names:
@@ -160,7 +160,7 @@ class TableLayout:
         """Return the names of the columns to read."""
         usual = ("text", "tags", "split", *chain.from_iterable(_DEFAULTS.values()))
         named = (
-            _listed(getattr(given, what))
+            _list_names(getattr(given, what))
             for given in (self._options, self._earlier)
             for what in ("text", "tags", *_ONE_NAME)
         )
@@ -174,7 +174,7 @@ class TableLayout:
             self._earlier = table.roles
         self._file_notices = self._file_notices or table.notices
         text, tags = self._text_column(), self._tags_column()
-        for name in _listed(tags):
+        for name in _list_names(tags):
             given = given_separators(self._options.tag_separator) or self._earlier.separators_of(name)
             self._styles.setdefault(name, TagStyle(given)).update(table.columns.get(name, ()))
         found: dict[str, Any] = {
@@ -184,7 +184,7 @@ class TableLayout:
                 name: style.separators for name, style in self._styles.items() if style.separators
             },
         }
-        used = {*_listed(tags), *(text if len(text) == 1 else ())}
+        used = {*_list_names(tags), *(text if len(text) == 1 else ())}
         for what in _ONE_NAME:
             usual = (name for name in _DEFAULTS[what] if name in self.names)
             default = next((name for name in usual if what not in METADATA or name not in used), None)
@@ -197,7 +197,7 @@ class TableLayout:
         fitted = self._options.text is None and self._earlier.text is not None
         wanted = [(name, "the text, as in the fit" if fitted else "the text") for name in self._text_column()]
         if not only_text:
-            wanted += [(name, "the tags") for name in _listed(self._options.tags)]
+            wanted += [(name, "the tags") for name in _list_names(self._options.tags)]
             named = [(getattr(self._options, what), METADATA.get(what, f"{what}s")) for what in _ONE_NAME]
             wanted += [(name, f"the {what}") for name, what in named if name is not None]
         for name, what in wanted:
@@ -232,7 +232,7 @@ class TableLayout:
         lines = [*(self._file_notices or ()), *chain.from_iterable(of_tags)]
         if self._html:
             lines.append(HTML_REMOVED)
-        lost = [name for name in _listed(self._earlier.tags) if name not in self.names]
+        lost = [name for name in _list_names(self._earlier.tags) if name not in self.names]
         if lost and self._options.tags is None:
             names = ", ".join(map(repr, lost))
             lines.append(f"no column {names}, which had the tags when the model was fitted")
@@ -251,7 +251,7 @@ class TableLayout:
         return self.columns.text, {name: style.meaning for name, style in self._styles.items()}
 
     def _any_there(self, names: Any) -> bool:
-        return any(name in self.names for name in _listed(names))
+        return any(name in self.names for name in _list_names(names))
 
     def _named_column(self, what: str) -> str | None:
         """Return the column that the user named, or that the earlier table had, if this one has it, too."""
@@ -259,7 +259,7 @@ class TableLayout:
         return getattr(self._options, what) or (earlier if earlier in self.names else None)
 
     def _text_column(self) -> tuple[str, ...]:
-        named, earlier = _listed(self._options.text), _listed(self._earlier.text)
+        named, earlier = _list_names(self._options.text), _list_names(self._earlier.text)
         if named or self._any_there(earlier):
             return named or earlier
         return ("text",) if "text" in self.names else earlier or ("text",)
@@ -274,7 +274,7 @@ class TableLayout:
         return named if isinstance(named, str) else tuple(named)
 
     def _read_texts(self, table: Table) -> list[str]:
-        columns = [texts_of(table.cells(name), table.where, name) for name in _listed(self.columns.text)]
+        columns = [texts_of(table.cells(name), table.where, name) for name in _list_names(self.columns.text)]
         if self._options.recipe.strip_html:
             plain = [plain_texts(column) for column in columns]
             self._html = self._html or any(n for _, n in plain)
@@ -329,7 +329,7 @@ def _names(table: Table, column: str | None, what: str) -> list[str | None] | No
     ]
 
 
-def _listed(names: Any) -> tuple[str, ...]:
+def _list_names(names: Any) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names or ())
 
 

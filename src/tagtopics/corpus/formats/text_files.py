@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tagtopics.corpus.core import FileOptions
-from tagtopics.corpus.formats.tables import Table, first_repeated
+from tagtopics.corpus.formats.tables import Table, find_repeated
 from tagtopics.errors import InputError
 
 LINE_LIMIT = 64 * 2**20  # bytes of the longest line of a text file
@@ -185,14 +185,14 @@ def existing(*candidates: Path) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def max_expanded(path: Path) -> int:
+def expansion_limit(path: Path) -> int:
     """Return the number of bytes that a packed file may expand to."""
     return max(FREE_EXPANSION, MAX_EXPANSION * path.stat().st_size)
 
 
-def check_expanded(path: Path, n_bytes: int, n_rows: int = 0) -> None:
+def check_expansion(path: Path, n_bytes: int, n_rows: int = 0) -> None:
     """Raise `InputError` if the unpacked bytes and rows of a file are more than it may expand to."""
-    most = max_expanded(path)
+    most = expansion_limit(path)
     if n_bytes + ROW_COST * n_rows <= most:
         return
     raise InputError(
@@ -229,21 +229,21 @@ class _BoundedGzip(gzip.GzipFile):
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         super().__init__(fileobj=file)
         self._path, self._lines = path, 0
-        self._limit = max_expanded(path)
+        self._limit = expansion_limit(path)
 
     def read(self, size: int | None = -1) -> bytes:
         """Read bytes, at most one beyond the limit."""
         wanted = self._limit + 1 if size is None or size < 0 else size
-        return self._checked(super().read(wanted))
+        return self._check_size(super().read(wanted))
 
     def readline(self, size: int | None = -1) -> bytes:
         """Read a line, or its first `LINE_LIMIT` bytes."""
         self._lines += 1
-        return self._checked(super().readline(LINE_LIMIT + 1 if size is None or size < 0 else size))
+        return self._check_size(super().readline(LINE_LIMIT + 1 if size is None or size < 0 else size))
 
-    def _checked(self, data: bytes) -> bytes:
+    def _check_size(self, data: bytes) -> bytes:
         if self.tell() + ROW_COST * self._lines > self._limit:
-            check_expanded(self._path, self.tell(), self._lines)
+            check_expansion(self._path, self.tell(), self._lines)
         return data
 
 
@@ -294,7 +294,7 @@ def stream_delimited(
         dialect = find_dialect(path, usual, options)
         rows = _rows(path, dialect)
         _, header = next(rows, (0, []))
-        if (repeated := first_repeated(header)) is not None:
+        if (repeated := find_repeated(header)) is not None:
             raise InputError(f"{path}, line 1: two columns are named {repeated!r}; rename one")
         keep = [i for i, name in enumerate(header) if name in wanted]
         kept, lines = list[list[str]](), list[int]()

@@ -61,7 +61,7 @@ def document_layout(topics: Float32, near: Int64) -> Float64:
         return np.stack([(np.arange(D) + 1) / (D + 1), np.full(D, 0.5)], axis=1)
     roots = _roots(topics)
     pulls = attraction(near), attraction(near, nearest_first(roots, near))
-    places = _optimised(principal_plane(roots), pulls)
+    places = _optimise(principal_plane(roots), pulls)
     low, high = places.min(0), places.max(0)
     span = max(float((high - low).max()), 1e-12)
     return np.asarray(0.5 + 0.98 * (places - (low + high) / 2) / span)
@@ -181,7 +181,7 @@ def principal_plane(roots: Float32) -> Float64:
     return np.asarray(plane * (1e-2 / max(float(plane[:, 0].std()), 1e-12)))
 
 
-def _optimised(places: Float64, pulls: tuple[sp.csr_array, sp.csr_array]) -> Float64:
+def _optimise(places: Float64, pulls: tuple[sp.csr_array, sp.csr_array]) -> Float64:
     """Return places (D, 2) after gradient descent with momentum and gains, as in t-SNE.
 
     The second attraction holds in the last steps: it brings the nearest closer and leaves groups in place.

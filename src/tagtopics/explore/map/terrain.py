@@ -15,7 +15,7 @@ from tagtopics._typing import Bool, Float32, Float64, Int64
 from tagtopics.explore.map.layout import NEIGHBOURS, document_layout, neighbours_of
 from tagtopics.explore.record.areas import Areas, areas_of
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.page import rounded
+from tagtopics.explore.report.page import round_numbers
 from tagtopics.jit.top import largest_in_rows
 
 MOST_TAGS = 300  # tags with a label on the map
@@ -194,18 +194,18 @@ def map_index(terrain: Terrain, docs: Int64) -> dict[str, Any]:
         "x": _short(terrain.places[order, 0] * 65535),
         "y": _short(terrain.places[order, 1] * 65535),
         "region": _short(terrain.region[order]),
-        "topics": {"x": rounded(terrain.topics[:, 0]), "y": rounded(terrain.topics[:, 1])},
+        "topics": {"x": round_numbers(terrain.topics[:, 0]), "y": round_numbers(terrain.topics[:, 1])},
         "colours": [FAMILIES[f] for f in terrain.family.tolist()],
         "areas": {
             "of": terrain.areas.area.tolist(),
             "names": terrain.areas.names,
-            "x": rounded(terrain.areas.places[:, 0]),
-            "y": rounded(terrain.areas.places[:, 1]),
+            "x": round_numbers(terrain.areas.places[:, 0]),
+            "y": round_numbers(terrain.areas.places[:, 1]),
         },
         "tags": {
             "tags": terrain.tags.tolist(),
-            "x": rounded(terrain.tag_places[:, 0]),
-            "y": rounded(terrain.tag_places[:, 1]),
+            "x": round_numbers(terrain.tag_places[:, 0]),
+            "y": round_numbers(terrain.tag_places[:, 1]),
         },
         "agreement": terrain.agreement,
     }

@@ -60,8 +60,8 @@ def findings_of(data: TopicData) -> tuple[Finding, ...]:
     tags = _frequent_tags(data)
     compared = [*_trends(data, about), *_pairs(data, found, tags), *_tags(data, found, tags)]
     n_tests = sum(len(one.topic) for one in compared)
-    ranked = {one.kind: list(_ranked(data, one, n_tests)) for one in compared}
-    return _varied([ranked.get(kind, []) for kind in _KINDS])
+    ranked = {one.kind: list(_rank(data, one, n_tests)) for one in compared}
+    return _mix_kinds([ranked.get(kind, []) for kind in _KINDS])
 
 
 def difference_interval(groups: _Groups, z: float) -> tuple[Float64, Float64]:
@@ -148,7 +148,7 @@ def _pairs(data: TopicData, found: sp.csr_array, tags: Int64) -> Iterator[_Compa
     yield _Comparisons("together", topic, tags[np.stack([one[pair], other[pair]], axis=1)], groups)
 
 
-def _ranked(data: TopicData, compared: _Comparisons, n_tests: int) -> Iterator[Finding]:
+def _rank(data: TopicData, compared: _Comparisons, n_tests: int) -> Iterator[Finding]:
     """Yield the significant comparisons, ordered by lower bound times root of the size of the group."""
     from scipy.stats import hypergeom
 
@@ -179,7 +179,7 @@ def _ranked(data: TopicData, compared: _Comparisons, n_tests: int) -> Iterator[F
         )
 
 
-def _varied(ranked: list[list[Finding]]) -> tuple[Finding, ...]:
+def _mix_kinds(ranked: list[list[Finding]]) -> tuple[Finding, ...]:
     """Return the best finding of each kind, then the second ones, ...; none has a topic or tag of another."""
     chosen: list[Finding] = []
     used: set[tuple[str, int | None]] = set()

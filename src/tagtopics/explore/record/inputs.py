@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tagtopics.errors import InputError, one_line
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.page import packed
+from tagtopics.explore.report.page import compress_json
 from tagtopics.models.naming import distinct
 
 _MOST_ABOUT = 20_000  # characters
@@ -96,7 +96,7 @@ def audit_block(findings: list[AuditFinding]) -> tuple[bytes, str]:
     rows = [finding.model_dump(exclude_defaults=True) for finding in findings]
     for row, finding in zip(rows, findings, strict=True):
         row["score"] = round(finding.score, 4)
-    block = packed(rows)
+    block = compress_json(rows)
     return block, hashlib.sha256(block).hexdigest()[:16]
 
 

@@ -16,7 +16,7 @@ from tagtopics._typing import Int64
 from tagtopics.errors import InputError
 from tagtopics.explore.record.heat_maps import tag_maps, visual_of
 from tagtopics.explore.record.topic_data import Picture, TopicData
-from tagtopics.explore.report.page import base64_size, packed
+from tagtopics.explore.report.page import base64_size, compress_json
 from tagtopics.images.decode import Sizing, quiet_decoders, read_image
 
 _HEATED = 400  # photographs with heat maps in a report: those that show the topics best
@@ -62,7 +62,7 @@ class Photographs:
     def thumbnail(self, doc: int) -> Picture:
         """Return a small photograph without heat maps."""
         path = self._root / self._data.documents.ids[doc]
-        return _encoded(doc, read_image(str(path), Sizing(working_pixels=_LARGEST**2)), _LARGEST)
+        return _encode(doc, read_image(str(path), Sizing(working_pixels=_LARGEST**2)), _LARGEST)
 
 
 def with_pictures(data: TopicData, model: Any, folder: str) -> TopicData:
@@ -99,7 +99,7 @@ def _spread(pictures: list[Picture]) -> list[Picture]:
 def _size(pictures: list[Picture], n: int | None = None) -> int:
     """Return the bytes of photographs in a report, or of n like these."""
     some = _spread(pictures)
-    each = base64_size(len(packed([[one.jpeg, one.heat] for one in some]))) / max(len(some), 1) + 60
+    each = base64_size(len(compress_json([[one.jpeg, one.heat] for one in some]))) / max(len(some), 1) + 60
     return int(1.03 * each * (len(pictures) if n is None else n))
 
 
@@ -110,10 +110,10 @@ def _smaller(picture: Picture, side: int) -> Picture:
     with Image.open(io.BytesIO(base64.b64decode(picture.jpeg))) as image:
         if not picture.heat and max(image.size) <= side:
             return picture
-        return _encoded(picture.doc, np.asarray(image.convert("RGB")), side)
+        return _encode(picture.doc, np.asarray(image.convert("RGB")), side)
 
 
-def _encoded(doc: int, pixels: Any, side: int) -> Picture:
+def _encode(doc: int, pixels: Any, side: int) -> Picture:
     from PIL import Image
 
     image, file = Image.fromarray(pixels), io.BytesIO()

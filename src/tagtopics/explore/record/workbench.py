@@ -21,7 +21,7 @@ from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tags import MOST_TOGETHER
 from tagtopics.corpus.text import stop_words
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.page import base64_size, packed, root_bytes
+from tagtopics.explore.report.page import base64_size, compress_json, root_bytes
 from tagtopics.explore.report.prepare import known_words
 from tagtopics.models.base import TopicModel
 from tagtopics.recommend.recommender import TagRecommender
@@ -62,8 +62,8 @@ def workbench(model: TopicModel, data: TopicData) -> bytes | None:
     # Without `own`, the regression is one on the nearest documents, which a page cannot compute.
     if recommender is not None and len(recommender.own) and set(recommender.tag_names) <= set(columns):
         bench = _Recommender(recommender, number, [columns[name] for name in recommender.tag_names])
-        tags = bench.fitting(MOST_BYTES, len(packed(parts)))
-    block = packed(parts | {"tags": tags})
+        tags = bench.fitting(MOST_BYTES, len(compress_json(parts)))
+    block = compress_json(parts | {"tags": tags})
     return block if base64_size(len(block)) <= MOST_BYTES else b""
 
 
@@ -84,20 +84,20 @@ class _Recommender:
         """Return the best recommender that fits next to bytes that are there already; None if none does."""
 
         def fits(found: dict[str, Any]) -> bool:
-            return base64_size(n_bytes + len(packed(found))) <= most
+            return base64_size(n_bytes + len(compress_json(found))) <= most
 
         if 0 < self._of.coefficients.size <= _MOST_COEFFICIENTS:
             for step in _STEPS:
-                if fits(found := self._rounded(step, 1.0)):
+                if fits(found := self._round_recommender(step, 1.0)):
                     return found
-        least = len(packed(self._rounded(0.0, _SHARES[-1])))
+        least = len(compress_json(self._round_recommender(0.0, _SHARES[-1])))
         for share in _SHARES:
             likely = base64_size(int(n_bytes + 0.9 * least * share / _SHARES[-1])) <= most
-            if likely and fits(found := self._rounded(0.0, share)):
+            if likely and fits(found := self._round_recommender(0.0, share)):
                 return found
         return None
 
-    def _rounded(self, step: float, share: float) -> dict[str, Any]:
+    def _round_recommender(self, step: float, share: float) -> dict[str, Any]:
         """Return the recommender, ready for JSON, with documents in an order that puts similar ones together.
 
         Args:
@@ -114,10 +114,10 @@ class _Recommender:
         return {
             "documents": len(order),
             "all": N,
-            "words": _ragged(rows[inside], self._number[counts.indices][inside], len(order)),
+            "words": _pack_rows(rows[inside], self._number[counts.indices][inside], len(order)),
             "counts": _bytes(counts.data[inside]),
             "tokens": np.asarray(counts.sum(1, dtype=np.float64)).ravel().tolist(),
-            "tags": _ragged(tag_rows, tags.indices.astype(np.int64), len(order)),
+            "tags": _pack_rows(tag_rows, tags.indices.astype(np.int64), len(order)),
             "carriers": np.bincount(of.tags.indices, minlength=len(self._columns)).tolist(),
             "columns": self._columns,
             "bandwidth": float(of.bandwidth),
@@ -144,7 +144,7 @@ def _line(recommender: TagRecommender) -> tuple[float, float]:
     return float(kernel.mean() - slope * alike.mean()), slope
 
 
-def _ragged(rows: Int64, values: Int64, n: int) -> dict[str, Any]:
+def _pack_rows(rows: Int64, values: Int64, n: int) -> dict[str, Any]:
     """Return ascending numbers by row: how many each row has, and their differences."""
     order = np.lexsort((values, rows))
     rows, values = rows[order], values[order]
@@ -215,9 +215,9 @@ def _sequence(nodes: Any) -> str:
 def _part(kind: str, value: Any) -> str:
     """Return a part of a parsed pattern; there are no others in those that are accepted."""
     if kind == "LITERAL":
-        return _escaped(value)
+        return _escape(value)
     if kind == "NOT_LITERAL":
-        return f"[^{_escaped(value)}]"
+        return f"[^{_escape(value)}]"
     if kind == "IN":
         parts = [f"[{_set(str(what), of)}]" for what, of in value if str(what) != "NEGATE"]
         negated = str(value[0][0]) == "NEGATE"
@@ -235,12 +235,12 @@ def _part(kind: str, value: Any) -> str:
 def _set(kind: str, value: Any) -> str:
     """Return the inside of a set of characters."""
     if kind == "LITERAL":
-        return _escaped(value)
+        return _escape(value)
     if kind == "RANGE":
-        return f"{_escaped(value[0])}-{_escaped(value[1])}"
+        return f"{_escape(value[0])}-{_escape(value[1])}"
     name = str(value).removeprefix("CATEGORY_")
     return ("^" if name.startswith("NOT_") else "") + _SETS[name.removeprefix("NOT_")]
 
 
-def _escaped(point: int) -> str:
+def _escape(point: int) -> str:
     return f"\\u{{{point:x}}}"

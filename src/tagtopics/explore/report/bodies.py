@@ -12,8 +12,8 @@ import numpy as np
 
 from tagtopics._typing import Bool, Float32, Float64, Int64
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.page import letters, rounded
-from tagtopics.explore.report.prepare import divided, entries_of, known_words
+from tagtopics.explore.report.page import letters, round_numbers
+from tagtopics.explore.report.prepare import divide, entries_of, known_words
 
 CHUNK = 40  # bodies compressed together: enough to compress well, few enough to decode quickly
 MOST_TEXT = 40_000  # maximum code points of a text in a body; longer texts are cut, and the page says so
@@ -76,10 +76,12 @@ class Bodies:
         row = np.repeat(np.arange(len(rows)), sizes)[inside]
         kept = np.bincount(row, minlength=len(rows))
         topics = letters((data.word_topic[known] * table.topics[rows[row]]).argmax(1))
-        numbers, shown = (divided(part, kept) for part in (self._number[known].tolist(), rounded(counts, 6)))
+        numbers, shown = (
+            divide(part, kept) for part in (self._number[known].tolist(), round_numbers(counts, 6))
+        )
         listed = [{"w": w, "n": n} for w, n in zip(numbers, shown, strict=True)]
         credited = self._credits(rows, inside, sizes, table.word_count[entries])
-        parts = zip(divided(topics, kept), credited, strict=True)
+        parts = zip(divide(topics, kept), credited, strict=True)
         return listed, [{"k": k} | more for k, more in parts]
 
     def _credits(self, rows: Int64, inside: Bool, n_words: Int64, counts: Float32) -> list[dict[str, Any]]:
@@ -101,10 +103,10 @@ class Bodies:
         percent = letters(np.rint(100 * credit[kept]))
         doc = np.repeat(np.arange(len(rows)), n_words)[inside]
         sizes = np.bincount(doc, minlength=len(rows)) * n_tags
-        shares = divided(rounded(tag_parts(credit, counts, n_words, n_tags)), n_tags)
+        shares = divide(round_numbers(tag_parts(credit, counts, n_words, n_tags)), n_tags)
         return [
             ({"f": f} if f else {}) | ({"c": c} if len(f) > 1 else {})
-            for f, c in zip(shares, divided(percent, sizes), strict=True)
+            for f, c in zip(shares, divide(percent, sizes), strict=True)
         ]
 
     def _finds(self, text: str, listed: dict[str, list[Any]]) -> bool:

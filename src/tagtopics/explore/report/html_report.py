@@ -19,7 +19,7 @@ from tagtopics.explore.record.photographs import fitting_pictures
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.record.workbench import page_obstacle, workbench
 from tagtopics.explore.report.bodies import CHUNK, Bodies
-from tagtopics.explore.report.page import Packing, base64_size, packed, report_page
+from tagtopics.explore.report.page import Packing, base64_size, compress_json, report_page
 from tagtopics.explore.report.prepare import counts_of, fixed_index, listed_index
 from tagtopics.files import atomic_file, check_target
 
@@ -137,7 +137,7 @@ def render_report(
         if data.pictures:
             data = fitting_pictures(data, docs, space - len(docs) * _WITHOUT)
         bodies, n_bodies = _fitting_bodies(data, docs, space)
-        places = packed(map_index(terrain.result(), docs))
+        places = compress_json(map_index(terrain.result(), docs))
 
     shown = [data.picture_of[doc] for doc in docs[:n_bodies].tolist() if doc in data.picture_of]
     n_heated = sum(bool(one.heat) for one in shown)
@@ -158,7 +158,7 @@ def _fitting_bodies(data: TopicData, docs: Int64, space: int) -> tuple[dict[str,
         return blocks, n_bodies
     bodies = Bodies(data)
     for i, rows in enumerate(np.split(docs, range(CHUNK, len(docs), CHUNK))):
-        pack = packed(bodies.bodies(rows))
+        pack = compress_json(bodies.bodies(rows))
         space -= base64_size(len(pack)) + 80
         if space < 0:
             break
@@ -189,7 +189,7 @@ def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
     if least > space:
         raise InputError(f"the topics, words and tags alone need {least / 1e6:.1f} MB; raise max_mb")
     limit = least + (space - least) * for_list
-    n = min(_estimated(index, order, limit), len(order))
+    n = min(_estimate_number(index, order, limit), len(order))
     while (size := (listed := index(order[:n])).size()) > limit and n:
         n = min(int(n * 0.95 * (limit - least) / (size - least)), n - 1)
     for rest in (order[n:], order[:0]):
@@ -199,7 +199,7 @@ def fitting_index(data: TopicData, space: int) -> tuple[Int64, bytes]:
     return order[:n], found
 
 
-def _estimated(index: Callable[[Int64], Packing], order: Int64, limit: float) -> int:
+def _estimate_number(index: Callable[[Int64], Packing], order: Int64, limit: float) -> int:
     """Return how many documents probably fit: the sizes of two even samples, and the line through them.
 
     The list of the documents of each word is nearly as long for the smaller one, so its size alone would

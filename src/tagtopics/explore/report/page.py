@@ -58,8 +58,8 @@ def report_page(
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
     parts: dict[str, Any] = {"style": style(), "script": script(), "policy": policy}
-    for where, packed in (("blocks", blocks), ("later", later)):
-        parts[where] = {name: base64.b64encode(data).decode() for name, data in packed.items()}
+    for where, data in (("blocks", blocks), ("later", later)):
+        parts[where] = {name: base64.b64encode(block).decode() for name, block in data.items()}
     return _render(title, settings, parts).encode("utf-8", "replace")
 
 
@@ -135,7 +135,7 @@ def root_planes(values: Float32 | Float64, exact_from: float) -> str:
     return letters(steps >> 8) + letters(steps & 255)
 
 
-def rounded(values: Any, digits: int = 4) -> list[float]:
+def round_numbers(values: Any, digits: int = 4) -> list[float]:
     """Return numbers rounded to significant digits."""
     numbers = np.asarray(values, dtype=np.float64)
     if len(numbers) and (np.abs(numbers) < 10.0**digits).all() and (numbers == np.rint(numbers)).all():
@@ -175,7 +175,7 @@ def base64_size(n_bytes: int) -> int:
     return -(-n_bytes // 3) * 4
 
 
-def packed(value: Any) -> bytes:
+def compress_json(value: Any) -> bytes:
     """Return compressed JSON; equal values give equal bytes."""
     return gzip.compress(compact_json(value), LEVEL, mtime=0)
 

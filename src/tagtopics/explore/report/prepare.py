@@ -15,7 +15,7 @@ from tagtopics.corpus.recipe import recipe_to_json
 from tagtopics.corpus.tags import MOST_KINDS, bare_name, kind_of, tags_together
 from tagtopics.corpus.text import DEBRIS
 from tagtopics.explore.record.topic_data import TopicData
-from tagtopics.explore.report.page import numerals, root_planes, rounded, short_floats
+from tagtopics.explore.report.page import numerals, root_planes, round_numbers, short_floats
 from tagtopics.explore.report.timeline import periods_of, time_of, year_of
 from tagtopics.jit.top import largest_of_rows
 
@@ -62,7 +62,7 @@ def fixed_index(data: TopicData) -> dict[str, Any]:
 
 def listed_index(data: TopicData, docs: Int64) -> dict[str, Any]:
     """Return the part of the index about the documents listed, in the order of their bodies."""
-    return {"posted": ragged(*posted(data, docs)), "documents": documents_of(data, docs)}
+    return {"posted": pack_rows(*documents_by_word(data, docs)), "documents": documents_of(data, docs)}
 
 
 def counts_of(data: TopicData, docs: Int64, counted: Int64) -> dict[str, Any]:
@@ -92,16 +92,16 @@ def _topics(data: TopicData, number: Int64) -> dict[str, Any]:
     tags = data.typical_tags(TOPIC_TAGS)
     share = np.maximum(data.topic_share, 1e-12)
     return {
-        "share": rounded(data.topic_share),
-        "coherence": rounded(data.coherence),
+        "share": round_numbers(data.topic_share),
+        "coherence": round_numbers(data.coherence),
         "names": list(data.names),
         "background": data.background.tolist(),
         "words": [number[row].tolist() for row in words],
-        "phi": [rounded(data.topic_word[k, row], 7) for k, row in enumerate(words)],
+        "phi": [round_numbers(data.topic_word[k, row], 7) for k, row in enumerate(words)],
         "tags": tags,
-        "lifts": [rounded(data.tags.profiles[own, k] / share[k]) for k, own in enumerate(tags)],
+        "lifts": [round_numbers(data.tags.profiles[own, k] / share[k]) for k, own in enumerate(tags)],
         "near": near.tolist(),
-        "alike": [rounded(row) for row in alike],
+        "alike": [round_numbers(row) for row in alike],
     }
 
 
@@ -166,7 +166,7 @@ def _words(data: TopicData, chosen: Int64) -> dict[str, Any]:
     best = np.argsort(-posterior, axis=1, kind="stable")[:, :n]
     return {
         "names": [data.words[w] for w in chosen],
-        "weight": rounded(data.word_tokens[chosen], 9 if data.documents.has_words else 3),
+        "weight": round_numbers(data.word_tokens[chosen], 9 if data.documents.has_words else 3),
         "inDocuments": word_docs(data)[chosen].tolist(),
         "total": float(f"{data.word_tokens.sum():.9g}"),
         "perTopic": n,
@@ -180,7 +180,7 @@ def word_docs(data: TopicData) -> Int64:
     return np.bincount(data.documents.word_index, minlength=len(data.words)).astype(np.int64)
 
 
-def posted(data: TopicData, docs: Int64) -> tuple[Int64, Int64]:
+def documents_by_word(data: TopicData, docs: Int64) -> tuple[Int64, Int64]:
     """Return the documents in which the share of each word is largest, word by word, and how many each has.
 
     Documents are given as positions in the list.
@@ -218,7 +218,7 @@ def _tags(data: TopicData, number: Int64) -> dict[str, Any]:
         "labels": None if tags.labels is None else list(tags.labels),
         "documents": tags.n_docs.tolist(),
         "profiles": root_planes(tags.profiles, LEAST_SHARE),
-        "words": ragged(number[tags.word_index[kept]], sizes),
+        "words": pack_rows(number[tags.word_index[kept]], sizes),
         "credits": short_floats(tags.word_credit[kept]),
     }
 
@@ -251,10 +251,10 @@ def tag_rows(data: TopicData, docs: Int64) -> dict[str, str]:
     """Return the tags of each of some documents, ready for JSON."""
     table = data.documents
     entries, sizes = entries_of(table.tag_offsets, docs)
-    return ragged(table.tag_index[entries], sizes)
+    return pack_rows(table.tag_index[entries], sizes)
 
 
-def ragged(values: Any, sizes: Int64) -> dict[str, str]:
+def pack_rows(values: Any, sizes: Int64) -> dict[str, str]:
     """Return rows of whole numbers, ready for JSON; `values` has them row after row."""
     return {"sizes": numerals(sizes), "values": numerals(values)}
 
@@ -265,7 +265,7 @@ def entries_of(offsets: Int64, rows: Int64) -> tuple[Int64, Int64]:
     return np.arange(sizes.sum()) + np.repeat(offsets[rows] - np.cumsum(sizes) + sizes, sizes), sizes
 
 
-def divided(values: Any, sizes: Int64) -> list[Any]:
+def divide(values: Any, sizes: Int64) -> list[Any]:
     """Return a list or text as a piece for each row; `sizes` are how long the pieces are."""
     return [values[a:b] for a, b in pairwise([0, *np.cumsum(sizes).tolist()])]
 
@@ -297,7 +297,7 @@ def suggested_groups(data: TopicData, n: int = 12) -> list[dict[str, Any]]:
     topic, divergence = _surprises(data, one, other)
     score = divergence * np.log(together)
     order = np.lexsort((other, one, -score))
-    return _varied(data, order[score[order] > 0], (one, other, together, topic), n)
+    return _mix_pairs(data, order[score[order] > 0], (one, other, together, topic), n)
 
 
 def _surprises(data: TopicData, one: Int64, other: Int64) -> tuple[Int64, Float64]:
@@ -316,7 +316,7 @@ def _surprises(data: TopicData, one: Int64, other: Int64) -> tuple[Int64, Float6
     return topic, divergence
 
 
-def _varied(
+def _mix_pairs(
     data: TopicData, order: Int64, pairs: tuple[Int64, Int64, Int64, Int64], n: int
 ) -> list[dict[str, Any]]:
     """Return the first n pairs, in an order, that repeat no tag, topic or pair of kinds too often."""

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from tagtopics._typing import Float64, Int64
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.explore.record.topic_data import DocumentTable, TagTable, TopicData
-from tagtopics.explore.report.page import rounded
+from tagtopics.explore.report.page import round_numbers
 
 _DATE = re.compile(r"\s*([0-9]{4})(?:-([0-9]{2}))?")
 _YEAR = re.compile("year:([1-9][0-9]{3})")
@@ -40,15 +40,15 @@ def periods_of(data: TopicData) -> tuple[tuple[str, ...], Int64] | None:
 @lru_cache(maxsize=1)
 def _periods(table: DocumentTable, tags: TagTable) -> tuple[tuple[str, ...], Int64] | None:
     if table.dates is None:
-        return _numbered([f"{year}" if year else "" for year in _years_of_tags(table, tags).tolist()])
+        return _number_periods([f"{year}" if year else "" for year in _years_of_tags(table, tags).tolist()])
     found = [_DATE.match(date or "") for date in table.dates]
-    years = _numbered([match.group(1) if match else "" for match in found])
+    years = _number_periods([match.group(1) if match else "" for match in found])
     if years is not None:
         return years
-    return _numbered([f"{m.group(1)}-{m.group(2)}" if m and m.group(2) else "" for m in found])
+    return _number_periods([f"{m.group(1)}-{m.group(2)}" if m and m.group(2) else "" for m in found])
 
 
-def _numbered(names: list[str]) -> tuple[tuple[str, ...], Int64] | None:
+def _number_periods(names: list[str]) -> tuple[tuple[str, ...], Int64] | None:
     known = sorted(set(names) - {""})
     if len(known) < 2:
         return None
@@ -86,7 +86,7 @@ def time_of(data: TopicData) -> dict[str, Any] | None:
         "late": late,
         "tags": _tags_by_half(data, period, late),
         "missing": [[t, gaps] for t, gaps in missing_periods(data).items()],
-        "held": [one for own in _kinds(data) if (one := _held(data, period, own))],
+        "held": [one for own in _kinds(data) if (one := _hold_mix(data, period, own))],
     }
 
 
@@ -106,8 +106,8 @@ def _means(data: TopicData, period: Int64) -> dict[str, Any]:
 def _intervals(mean: Float64, variance: Float64, n_docs: Int64) -> dict[str, Any]:
     margin = 1.96 * np.sqrt(variance)
     return {
-        "shares": [rounded(row) for row in mean],
-        "margins": [rounded(row) if n > 1 else None for row, n in zip(margin, n_docs, strict=True)],
+        "shares": [round_numbers(row) for row in mean],
+        "margins": [round_numbers(row) if n > 1 else None for row, n in zip(margin, n_docs, strict=True)],
     }
 
 
@@ -121,7 +121,7 @@ def _kinds(data: TopicData) -> list[list[int]]:
     return list(kinds.values()) if len(kinds) <= MOST_KINDS else []
 
 
-def _held(data: TopicData, period: Int64, tags: list[int]) -> dict[str, Any] | None:
+def _hold_mix(data: TopicData, period: Int64, tags: list[int]) -> dict[str, Any] | None:
     """Return the topic shares of every period with the mix of some tags held fixed, such as venues.
 
     The share of a topic in a document is taken as the sum of a part of its period and a part of its tag

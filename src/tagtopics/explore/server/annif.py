@@ -59,7 +59,7 @@ def add_annif_routes(app: FastAPI, title: str, engine: ModelEngine, gate: Gate) 
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
             raise HTTPException(415, f"send a form, as {_FORM}")
         body = await request.body()
-        return await gate.answer(lambda: _suggested(engine, _read_form(body)))
+        return await gate.answer(lambda: _suggest(engine, _read_form(body)))
 
 
 def _read_form(body: bytes) -> SuggestForm:
@@ -82,7 +82,7 @@ def _read_form(body: bytes) -> SuggestForm:
         raise RequestValidationError([one | {"loc": ("body", *one["loc"])} for one in found]) from None
 
 
-def _suggested(engine: ModelEngine, form: SuggestForm) -> dict[str, Any]:
+def _suggest(engine: ModelEngine, form: SuggestForm) -> dict[str, Any]:
     """Return suggested tags, best first: `label` is the name of a tag, if the model has a thesaurus."""
     named = Choice(named=True)  # Annif fails if it gets a subject that is not in its vocabulary
     (tags,) = engine.recommend([NewDocument(text=form.text)], max(1, form.limit), named)

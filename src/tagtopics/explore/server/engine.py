@@ -95,9 +95,9 @@ class ModelEngine:
         shares = np.asarray(self.model.explain(corpus).credit if corpus.counts.nnz else (), dtype=np.float64)
         sizes = np.diff(corpus.counts.indptr) * np.diff(corpus.tags.indptr)
         parts = np.split(shares, np.cumsum(sizes)[:-1])
-        return [self._explained(corpus, d, theta[d], part) for d, part in enumerate(parts)]
+        return [self._explain_document(corpus, d, theta[d], part) for d, part in enumerate(parts)]
 
-    def _explained(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> ExplainOut:
+    def _explain_document(self, corpus: Corpus, d: int, theta: Any, credit: Any) -> ExplainOut:
         model, (counts, tags) = self.model, (corpus.counts[[d]], corpus.tags[[d]])
         columns, (text, spans) = counts.indices, self._spans.find((corpus.texts or ())[d])
         place = {w: i for i, w in enumerate(columns.tolist())}

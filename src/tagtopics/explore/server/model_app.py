@@ -16,7 +16,7 @@ from tagtopics.explore.map.terrain import map_index, terrain_of
 from tagtopics.explore.record.photographs import Photographs
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.bodies import CHUNK, Bodies
-from tagtopics.explore.report.page import compact_json, live_page, packed, script, style
+from tagtopics.explore.report.page import compact_json, compress_json, live_page, script, style
 from tagtopics.explore.report.prepare import index_of
 from tagtopics.explore.server import schemas
 from tagtopics.explore.server.annif import add_annif_routes
@@ -64,15 +64,15 @@ def _add_pages(app: FastAPI, data: TopicData, offers: frozenset[str], n_photos: 
     """Serve the page, its style sheet and script, and its data."""
     order = data.documents.by_topic()
     bodies_of = Bodies(data)
-    index = packed(index_of(data, order))
-    places = packed(map_index(terrain_of(data), order))
+    index = compress_json(index_of(data, order))
+    places = compress_json(map_index(terrain_of(data), order))
     n_bodies = len(order) if data.documents.has_words else 0
     settings = {"live": True, "bodies": n_bodies, "chunk": CHUNK, "offers": sorted(offers)}
     page = live_page(data.title, settings | {"photos": n_photos, "heated": n_photos})
 
     @lru_cache(maxsize=64)
     def pack(at: int) -> bytes:
-        return packed(bodies_of.bodies(order[at * CHUNK : (at + 1) * CHUNK]))
+        return compress_json(bodies_of.bodies(order[at * CHUNK : (at + 1) * CHUNK]))
 
     def zipped(content: bytes) -> Response:
         return Response(content, media_type="application/json", headers={"Content-Encoding": "gzip"})

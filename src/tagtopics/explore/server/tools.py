@@ -67,7 +67,7 @@ class Tools:
         asked = self._documents(text, document)
         (found,) = self._model.recommend(asked, top, threshold=threshold, kind=kind, n_words=5)
         rows = [
-            {"tag": one.tag, "probability": _rounded(one.probability), "because": [w for w, _ in one.words]}
+            {"tag": one.tag, "probability": _round(one.probability), "because": [w for w, _ in one.words]}
             | ({"name": one.name} if one.name else {})
             | ({"named_in_text": list(one.found[:5])} if one.found else {})
             for one in found
@@ -81,7 +81,7 @@ class Tools:
         skip: Skip = 0,
     ) -> str:
         """List the tags of the collection, most frequent first: number of documents and typical words."""
-        model, wanted = self._tagged(), contains.casefold()
+        model, wanted = self._require_tags(), contains.casefold()
         order = np.argsort(-model.tag_docs_, kind="stable").tolist()
         labels = model.tag_labels()
         names = [(model.tag_names_[t], labels[t]) for t in order]
@@ -101,7 +101,7 @@ class Tools:
                 {
                     "topic": row["topic"],
                     "name": row["name"],
-                    "share": _rounded(row["share"]),
+                    "share": _round(row["share"]),
                     "words": [one["word"] for one in row["words"]],
                     "tags": [one["name"] for one in row["tags"]],
                 }
@@ -113,7 +113,7 @@ class Tools:
 
     def compare(self, tags: Annotated[Tags, Field(min_length=2)]) -> str:
         """Compare two or more tags: words and topics of each alone, and of all together."""
-        model, names = self._tagged(), self._model.topic_names()
+        model, names = self._require_tags(), self._model.topic_names()
         chosen = list(dict.fromkeys(model.tag_names_[model.tag_column(tag)] for tag in tags))
         if len(chosen) < 2:
             raise InputError("compare: name two or more different tags")
@@ -121,7 +121,7 @@ class Tools:
         def row(*together: str) -> dict[str, Any]:
             found = profile_row(model, together, 8)
             topics = [
-                {"topic": one["topic"], "name": names[one["topic"]], "share": _rounded(one["probability"])}
+                {"topic": one["topic"], "name": names[one["topic"]], "share": _round(one["probability"])}
                 for one in found["topics"]
             ]
             return self._readable({"words": [one["word"] for one in found["words"]], "topics": topics})
@@ -135,7 +135,7 @@ class Tools:
 
         Without tags, those of the document are used, or those suggested for the text.
         """
-        model, asked, given = self._tagged("explain"), self._documents(text, document), tags
+        model, asked, given = self._require_tags("explain"), self._documents(text, document), tags
         if given:
             names = list(dict.fromkeys(model.tag_names_[model.tag_column(tag)] for tag in given))
         elif document is not None:
@@ -149,10 +149,10 @@ class Tools:
         tokens = table.credit * table.count
         for tag in names:
             own = np.flatnonzero(table.tag == tag)
-            share = _rounded(tokens[own].sum() / max(table.count[own].sum(), 1e-9))
+            share = _round(tokens[own].sum() / max(table.count[own].sum(), 1e-9))
             best = own[np.argsort(-tokens[own], kind="stable")]
             best = best[table.credit[best] >= _LEAST_CREDIT]
-            words = [{"word": table.word[i], "credit": _rounded(table.credit[i])} for i in best[:_WORDS]]
+            words = [{"word": table.word[i], "credit": _round(table.credit[i])} for i in best[:_WORDS]]
             row = self._readable({"tag": tag, "share": share, "words": words})
             rows.append(row | ({"more": f"{len(best) - _WORDS} more words"} if len(best) > _WORDS else {}))
         rows.sort(key=lambda row: -row["share"])
@@ -164,7 +164,7 @@ class Tools:
         own = asked if document is not None and self._model.tag_names_ and asked.tags.nnz else None
         (found,) = self._model.related_among(self._roots, asked, top + (document is not None), own)
         rows = [
-            {"id": one.id, "similarity": _rounded(one.score)} | ({"title": one.title} if one.title else {})
+            {"id": one.id, "similarity": _round(one.score)} | ({"title": one.title} if one.title else {})
             for one in found
             if one.id != document
         ][:top]
@@ -182,7 +182,7 @@ class Tools:
             raise InputError(f"no document {document[:80]!r}{similar_names(document, self._row)}")
         return self._corpus.select([self._row[document]])
 
-    def _tagged(self, method: str = "tag_profile") -> Any:
+    def _require_tags(self, method: str = "tag_profile") -> Any:
         if not (self._model.tag_names_ and hasattr(self._model, method)):
             raise InputError("this model has learned nothing about tags; fit a TTM to documents with tags")
         return self._model
@@ -203,7 +203,7 @@ def to_text(
     for length in _NAME_LENGTHS:
         for n in range(len(rows), -1, -1):
             more = {"more": f"{total - n} more"} if total > n else {}
-            answer = _cut({**facts, name: rows[:n], **more}, length)
+            answer = _shorten({**facts, name: rows[:n], **more}, length)
             text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
             if count_tokens(text) <= MOST_TOKENS and (n or not rows):
                 return text
@@ -219,18 +219,18 @@ def count_tokens(text: str) -> float:
     return (len(content) + len(content.translate(None, ascii_lowercase.encode()))) / 2
 
 
-def _cut(value: Any, length: int) -> Any:
+def _shorten(value: Any, length: int) -> Any:
     """Return a value with no name longer than some characters."""
     if isinstance(value, str):
         return value if len(value) <= length else f"{value[: length - 1]}…"
     if isinstance(value, Mapping):
-        return {key: _cut(one, length) for key, one in value.items()}
-    return [_cut(one, length) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _shorten(one, length) for key, one in value.items()}
+    return [_shorten(one, length) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _note(found: Sized, why_none: str) -> dict[str, str]:
     return {} if len(found) else {"note": why_none}
 
 
-def _rounded(value: float) -> float:
+def _round(value: float) -> float:
     return round(float(value), 3)
