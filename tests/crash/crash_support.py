@@ -3,7 +3,7 @@
 The writers run in forked children of one process that has everything imported, with `shim.c` preloaded: a
 crash point costs milliseconds, so all of them are tried. It runs as a program because of LD_PRELOAD:
 
-    LD_PRELOAD=shim.so python crash_support.py WRITER FOLDER MOST
+    LD_PRELOAD=shim.so PYTHONPATH=. python tests/crash/crash_support.py WRITER FOLDER MOST
 
 It prints one JSON document: how many crash points were tried, and what was wrong after any of them.
 """

@@ -34,7 +34,7 @@ def test_every_crash_leaves_the_old_or_the_new(writer: str, shim: Path) -> None:
     in_memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # no waiting for the disk
     with tempfile.TemporaryDirectory(dir=in_memory) as place:
         program = [sys.executable, str(HERE / "crash_support.py"), writer, f"{place}/work", str(MOST)]
-        environment = os.environ | {"LD_PRELOAD": str(shim)}
+        environment = os.environ | {"LD_PRELOAD": str(shim), "PYTHONPATH": str(HERE.parents[1])}
         done = subprocess.run(program, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout)

@@ -23,6 +23,7 @@ from tagtopics.files import BLANK, digest_file, seal
 from tagtopics.models.persistence import load_with_corpus
 from tagtopics.scale import ShardFolder, fit_shards, shard_corpus
 from tagtopics.scale.checkpoint import FORMAT, read_arrays, write_arrays
+from tagtopics.scale.format import COLUMNS, shard_name
 from tagtopics.scale.shard_executor import STATE_FORMAT
 
 _ODD: list[Any] = [None, -1, 0, 2, 1e308, 10**30, "", "lean", "shards", [], {}, [[]], True, float("inf")]
@@ -179,7 +180,8 @@ def change_shard(folder: Path, rng: np.random.Generator) -> str:
     what = _change_array(arrays, rng)
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    entries = {shard["file"]: shard for shard in manifest["shards"]} | manifest["files"]
+    entries = {shard_name(number): shard for number, shard in enumerate(manifest["shards"])}
+    entries[COLUMNS] = manifest["names"]
     entries[path.name] |= {"bytes": path.stat().st_size, "sha256": digest_file(path)}
     text = seal(json.dumps({"digest": BLANK} | manifest | {"digest": BLANK}))
     (folder / "manifest.json").write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
 """Mutated inputs, each tried in a forked child with a limit of memory and time.
 
-    PYTHONPATH=tests python tests/fuzz/fuzz_support.py CAMPAIGN N [CAMPAIGN N]... [SEED]
+    PYTHONPATH=.:tests python tests/fuzz/fuzz_support.py CAMPAIGN N [CAMPAIGN N]... [SEED]
 
 tries N cases of each campaign and prints one JSON document: how they ended, and which ended badly. A case
 ends well if the input is read, and the result holds the invariants, or if it is refused with an `InputError`.

@@ -37,7 +37,8 @@ def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     here = [item for item in request.session.items if item.path == request.path]
     asked = {item.callspec.params["campaign"] for item in here if isinstance(item, pytest.Function)}
     chosen = [name for name in CASES if name in asked]
-    paths = os.pathsep.join(filter(None, (str(HERE.parent), os.environ.get("PYTHONPATH"))))
+    own = (str(HERE.parents[1]), str(HERE.parent))  # for the generator of corpora, and for `forked_readers`
+    paths = os.pathsep.join(filter(None, (*own, os.environ.get("PYTHONPATH"))))
     kept = str(tmp_path_factory.mktemp("bad"))
     environment = os.environ | {"PYTHONPATH": paths, "TAGTOPICS_FUZZ_KEEP": kept}
     program = [sys.executable, str(HERE / "fuzz_support.py")]
