@@ -17,10 +17,9 @@ import scipy.sparse as sp
 
 from tagtopics._processes import start_python
 from tagtopics._typing import CSR, Float32
-from tagtopics.bp import reference
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.fold_in import FoldIn
-from tagtopics.bp.graph import Priors, build_graph
+from tagtopics.bp.graph import Belief, CorpusSums, DocState, Priors, build_graph
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.jit.compiling import has_compiled, is_compiling
 from tagtopics.jit.threads import current_threads
@@ -75,9 +74,14 @@ def _starts(counts: CSR, tags: CSR) -> None:
 
 
 def _sweeps(counts: CSR, tags: CSR) -> None:
-    """Sweep twice from messages that are drawn without kernels, and infer the topics of documents."""
-    graph = build_graph(counts, tags)
-    belief = BeliefPropagation(MemoryExecutor(graph, kernels=reference), _PRIORS, 0, anchored=False).init()
+    """Sweep twice from equal messages, and infer the topics of documents."""
+    graph, third = build_graph(counts, tags), np.float32(1 / 3)
+    sums = CorpusSums.zeros(counts.shape[1], tags.shape[1], 3)
+    sums.words[:] = third * counts.sum(0)[:, np.newaxis]
+    messages = np.repeat(third * graph.edge_count[:, np.newaxis], 3, axis=1)
+    doc_sums = np.repeat(third * counts.sum(1, dtype=np.float32)[:, np.newaxis], 3, axis=1)
+    docs = DocState(messages, doc_sums, np.full((graph.n_slots, 3), third))
+    belief = Belief(0, sums, sums.words[:0].astype(np.float32), _PRIORS, docs)
     algorithm = BeliefPropagation(MemoryExecutor(graph), _PRIORS, 0)
     for _ in range(2):
         belief, _change = algorithm.step(belief)
