@@ -39,7 +39,7 @@ REAL = [
     ("bibtex", "--topics 200 --iterations 3"),
     ("bibtex", "--model llda --iterations 3"),
     ("cora", "--model atm --topics 30 --iterations 3"),
-    ("corel5k", "--topics 300 --iterations 3 --doc-topic-prior auto"),
+    ("corel5k", "--topics 300 --iterations 3"),
     ("anthology/papers.jsonl.gz", "--topics 20 --iterations 2 --text abstract --tags authors"),
 ]
 """A corpus of the real data, and the options of the fit."""

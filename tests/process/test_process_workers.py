@@ -152,6 +152,7 @@ def test_one_thread_is_the_limit_until_the_last_has_left() -> None:
 
 
 def serve(app: Any, bound: socket.socket) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # Ray leaves its own handler, if an earlier test used it
     make_server(app, Limits()).run(sockets=[bound])
 
 
