@@ -177,6 +177,11 @@ def test_names_leave_out_pieces_of_contractions_and_citations() -> None:
     assert name_topics([["edition", "ba", "ii", "updated", "iii"]]) == ("edition, updated",)
 
 
+def test_short_words_and_their_plurals_have_one_stem() -> None:
+    assert name_topics([["llms", "large", "llm", "prompts"]]) == ("llms, large, prompts",)
+    assert name_topics([["art", "arm", "arts", "museum"]]) == ("art, arm, museum",)
+
+
 def test_phrases_are_joined_only_if_the_texts_have_them() -> None:
     phi = np.array([[0.4, 0.3, 0.2, 0.05, 0.05], [0.05, 0.05, 0.1, 0.4, 0.4]])
     words = ["element", "wise", "structuring", "x", "y"]
