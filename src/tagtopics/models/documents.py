@@ -152,11 +152,6 @@ def validate_matrix(model: Any, X: Any, reset: bool) -> Any:
     return validate_data(model, X, reset=reset, **rules)
 
 
-def are_whole(counts: CSR) -> bool:
-    """Tell whether all weights are whole numbers."""
-    return bool(np.array_equal(counts.data, np.rint(counts.data)))
-
-
 def canonical(counts: Any) -> CSR:
     """Return non-negative weights of any dtype as sorted CSR without zeros or duplicates."""
     csr = sp.csr_array(counts)

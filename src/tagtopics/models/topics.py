@@ -221,7 +221,7 @@ def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> P
     algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored)
     belief = run(algorithm, max_iter=sweeps, tol=settings.tol).state
     assert belief.docs is not None
-    sums = belief.docs.doc_sums, belief.sums.words, belief.sums.tags
+    sums = belief.docs.doc_sums, belief.sums.words, belief.sums.tags, executor.totals.tag_docs
     return Pilot(counts, tags, take(held_out), *sums, priors.topic_word, settings.seed)
 
 

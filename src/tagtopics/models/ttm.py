@@ -156,7 +156,7 @@ def pilot_topics(pilot: Pilot, tag_names: Sequence[str]) -> PilotTopics:
     """Return the topics of a pilot and the profiles of its tags."""
     raised = pilot.word_sums + pilot.topic_word_prior
     phi = np.ascontiguousarray((raised / raised.sum(0)).astype(np.float32))
-    tag_docs, K = pilot.tag_docs, phi.shape[1]
+    tag_docs, K = pilot.tag_docs.astype(np.float64), phi.shape[1]
     docs = np.maximum(tag_docs, 1)[:, np.newaxis]
     means = np.where(tag_docs[:, np.newaxis] > 0, pilot.tag_sums / docs, 1.0 / K).astype(np.float32)
     names, kinds = kinds_of(tag_names)

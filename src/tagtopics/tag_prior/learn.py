@@ -18,7 +18,7 @@ from tagtopics._typing import CSR, Bool, Float32, Float64, Int32, Int64
 from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.bp.holdout import perplexity
 from tagtopics.corpus.core import INT32_MAX
-from tagtopics.corpus.splits import MOST_TOKENS
+from tagtopics.corpus.splits import can_split
 from tagtopics.errors import InputError
 from tagtopics.tag_prior import tag_word_loops as loops
 from tagtopics.tag_prior.mixture_loops import Pairs
@@ -100,9 +100,7 @@ def default_settings(alpha: Float32, n_kinds: int, tag_tokens: float) -> TagSett
 
 def can_learn(counts: CSR, tags: CSR) -> bool:
     """Return whether there are enough documents, tags, and whole counts that can be split."""
-    enough = counts.shape[0] >= MIN_DOCS and tags.nnz > 0
-    whole = enough and bool(np.array_equal(counts.data, np.rint(counts.data)))
-    return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
+    return bool(counts.shape[0] >= MIN_DOCS and tags.nnz > 0 and can_split(counts))
 
 
 _Learned = tuple[TagSettings, PilotScores | None, CSR]  # the last are the words of tags, (T, W)
@@ -192,7 +190,7 @@ def _scores(rows: Rows, hidden: Float64, known: Float64) -> PilotScores | None:
 
 def _have_tags(pilot: PilotTopics, rows: Rows) -> Bool:
     """Return (D,): which rows have a tag of the documents learned from."""
-    return np.asarray(np.asarray(pilot.profiles.known(rows.tags).sum(1)).ravel() > 0)
+    return np.asarray(rows.tags @ (pilot.profiles.tag_docs > 0).astype(np.float64) > 0)
 
 
 class _Training(NamedTuple):

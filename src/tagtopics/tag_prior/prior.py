@@ -73,13 +73,6 @@ class Profiles:
     kinds: Int64  # (T,) the kind of each tag
     n_kinds: int
 
-    def known(self, tags: CSR) -> CSR:
-        """Return tags (D, T), weights from 0 to 1, without those that no training document has."""
-        part = sp.csr_array(tags, dtype=np.float64, copy=True)
-        part.data *= self.tag_docs[part.indices] > 0
-        part.eliminate_zeros()
-        return part
-
     def parts(self, tags: CSR) -> Float64:
         """Return (n_kinds + 3, D, K): flat, base, mean of each kind, joint; see the module docstring."""
         D, docs, kinds = tags.shape[0], self.tag_docs[tags.indices], self.kinds[tags.indices]
