@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float32, Float64
 from tagtopics.bp import holdout
-from tagtopics.bp.callbacks import announce
+from tagtopics.bp.callbacks import Callback, announce
 from tagtopics.bp.executor import Executor
 from tagtopics.bp.fold_in import infer_topics
-from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import are_whole, seen_part

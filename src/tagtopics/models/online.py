@@ -14,10 +14,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.bp.callbacks import announce
+from tagtopics.bp.callbacks import Callback, announce
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import CorpusSums, build_graph
-from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
 from tagtopics.bp.relations import Relations, nearest, unit_vectors
 from tagtopics.corpus.align import extend_names, in_columns, join_corpora

@@ -10,9 +10,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.bp.callbacks import announce
+from tagtopics.bp.callbacks import Callback, announce
 from tagtopics.bp.graph import joint_profile
-from tagtopics.bp.loop import Callback
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import limit_threads

@@ -10,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.bp.callbacks import Callback, Step
 from tagtopics.bp.executor import Executor, MemoryExecutor, Take, is_lean
 from tagtopics.bp.graph import FactorGraph, Priors, Totals, build_graph
 from tagtopics.bp.learn_priors import choose_priors, default_alpha, default_beta
-from tagtopics.bp.loop import Callback, Step, TopicAlgorithm, run
+from tagtopics.bp.loop import TopicAlgorithm, run
 from tagtopics.bp.pilot import (
     RELAXATION,
     SWEEPS,

@@ -10,10 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Float32, Float64
-from tagtopics.bp.callbacks import announce
+from tagtopics.bp.callbacks import Callback, announce
 from tagtopics.bp.executor import Executor
 from tagtopics.bp.graph import normalise
-from tagtopics.bp.loop import Callback
 from tagtopics.bp.pilot import Pilot
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
