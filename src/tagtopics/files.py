@@ -174,7 +174,11 @@ def check_target(
     target = Path(path)
     if not str(path) or target.name in ("", "..") or "\0" in str(path):
         raise InputError(f"{option} {str(path)!r}: not a usable path")
-    if (target.is_symlink() or target.exists()) and not _may_replace(target, is_ours, overwrite):
+    if target.is_symlink() or (
+        target.exists()
+        and not (overwrite and target.is_file())
+        and not (is_ours is not None and is_ours(target))
+    ):
         kind = "folder" if target.is_dir() else "file"
         reason = f"this {kind} is not a {what} written by tagtopics"
         if kind == "folder":
@@ -207,12 +211,6 @@ def _try_to_write(target: Path, parent: Path) -> None:
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
-
-
-def _may_replace(target: Path, is_ours: Callable[[Path], bool] | None, overwrite: bool | None) -> bool:
-    if target.is_symlink():
-        return False
-    return bool(overwrite and target.is_file()) or (is_ours is not None and is_ours(target))
 
 
 def check_apart(**targets: str | Path) -> None:

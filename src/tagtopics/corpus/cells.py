@@ -33,7 +33,6 @@ from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError, Unusual
 
 TagLists = list[list[str]]  # the tags of each document, in the order given, with repetitions
-NotedTags = tuple[TagLists, list[str]]  # with lines on decisions
 
 # The separators of a column that no one has named: those of `STRONG` that occur in it, else `WEAK`.
 STRONG, WEAK = (";", "|"), ","
@@ -248,12 +247,6 @@ def tags_of_cells(cells: Sequence[Any], split: Callable[[str], list[Any]], where
                 tags.append(name)
         found.append(tags)
     return found
-
-
-def noted_tags(cells: Sequence[Any], separator: str | None, where: Where = document_number) -> NotedTags:
-    """Return the tags of a whole column, and what was decided."""
-    style = TagStyle.of(cells, separator)
-    return read_tags(cells, style=style, where=where), style.notices("tags")
 
 
 # ----------------------------------------------------------------------------------------------- metadata

@@ -123,20 +123,20 @@ class TTM(TaggedModel):
         if tags is None:
             return super().infer(counts, None, own_counts)
         alpha = self.doc_topic_prior_ if own_counts is None else self.doc_topic_prior_ + own_counts
-        return self._prior().doc_topic(counts, tags, alpha)
+        return self.tag_prior_.doc_topic(counts, tags, alpha)
 
     def _credit_strengths(self) -> tuple[float, ...]:
         return self.settings_.credit_strengths
 
     def _log_likelihoods(self, seen: CSR, held_out: CSR, tags: CSR | None) -> Float64:
-        return self._prior().log_likelihoods(self._mixture(seen, tags), held_out)
+        return self.tag_prior_.log_likelihoods(self._mixture(seen, tags), held_out)
 
     def _word_probabilities(self, counts: CSR, tags: CSR | None) -> Float32:
-        return self._prior().word_probabilities(self._mixture(counts, tags))
+        return self.tag_prior_.word_probabilities(self._mixture(counts, tags))
 
     def _mixture(self, counts: CSR, tags: CSR | None) -> Mixture:
         known = sp.csr_array((counts.shape[0], len(self.tag_names_))) if tags is None else tags
-        return self._prior().infer(counts, known)
+        return self.tag_prior_.infer(counts, known)
 
     # ------------------------------------------------------------------ saved numbers
 

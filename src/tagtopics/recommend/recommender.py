@@ -270,8 +270,7 @@ class TagRecommender:
             parts = self.own[own, np.newaxis]
             scores = ridge.leave_one_out_scores(self.coefficients[own], parts, truth)
         else:
-            new = ridge.documents_of(sp.csr_array(self.counts[own]), self.topics[own])
-            scores = self._scores(new, own, None if self.vectors is None else self.vectors[own])
+            scores = self.leave_one_out_scores(self.counts[own], self.topics[own], own)
         n_docs = self.tag_docs - truth
         return calibration_features(scores, n_docs, len(self.rows) - 1, self._cooccurrence), truth
 
