@@ -86,7 +86,7 @@ def _times(name: str, value: float) -> Callable[[Any, Any], None]:
     ("change", "message"),
     [
         (_enormous, r"known\.joint must be a number from 0 to 1e\+12, not 1e\+308"),
-        (_integers, "tags holds int8, not float32"),
+        (_integers, "tags is int8"),
         *((_repeated("recommender.counts", n), "counts: .* do not ascend") for n in (1, 240, 6_000, 240_000)),
         (_repeated("recommender.tags", 1), "tags: .* do not ascend"),
         (_repeated("tag_words_", 1), "tag_words_: .* do not ascend"),

@@ -31,7 +31,7 @@ from tagtopics.bp.graph import (
     SweepInput,
     Totals,
 )
-from tagtopics.errors import InputError, warn
+from tagtopics.errors import warn
 
 # `memory="auto"` stores up to 8 GiB of messages: 4 bytes for each topic of each edge.
 MAX_STORED_BYTES = 8 * 2**30
@@ -150,22 +150,6 @@ def initial_topics(
         return np.ones((len(word_docs), n_topics), dtype=np.float32)
     profiles = executor.profiles(n_topics, seed)
     return anchored_topics(profiles, word_docs, n_topics) + NOISE
-
-
-def check_docs(docs: DocState, graph: FactorGraph, n_topics: int, where: str) -> None:
-    """Raise `InputError` if a restored state, without messages, does not fit a graph."""
-    for name, array, n in zip(DocState._fields, docs, (0, graph.n_docs, graph.n_slots), strict=True):
-        check_array(array, (n, n_topics), np.float32, f"{where}: {name}")
-
-
-def check_array(array: object, shape: tuple[int, ...], dtype: type, what: str) -> None:
-    """Raise `InputError` unless something is a contiguous array of finite numbers, none below zero."""
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
-        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-        expected = f"{np.dtype(dtype)} {shape}"
-        raise InputError(f"{what} is {found}, expected {expected}: of another corpus or other parameters")
-    if not array.flags.c_contiguous or (array.size and not (array.min() >= 0 and array.max() < np.inf)):
-        raise InputError(f"{what} is damaged: it has negative or infinite numbers; start again without it")
 
 
 def is_lean(memory: str, graph: FactorGraph, n_topics: int) -> bool:

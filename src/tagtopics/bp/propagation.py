@@ -11,10 +11,11 @@ import numpy as np
 from tagtopics._typing import Float32, Float64
 from tagtopics.bp.callbacks import Step
 from tagtopics.bp.constants import NOISE
-from tagtopics.bp.executor import Executor, Sweep, check_array, initial_topics
+from tagtopics.bp.executor import Executor, Sweep, initial_topics
 from tagtopics.bp.graph import Belief, CorpusSums, Priors
 from tagtopics.bp.loop import Learned, proportions
 from tagtopics.bp.relations import Relations
+from tagtopics.corpus.core import check_array
 from tagtopics.errors import InputError
 
 # Relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and converges.
@@ -142,8 +143,9 @@ class BeliefPropagation:
         wanted = self.priors.relaxation * fading ** max(sweep - plain, 0)
         piloted = min(self.priors.relaxation, AFTER_PILOT) * fading**sweep  # with or without `max_iter`
         fades = np.isclose(found, [wanted, piloted]).any() or (found == 0 and sweep >= _PLAIN)
-        for name, there, here in zip(Priors._fields, belief.priors, self.priors, strict=True):
-            if not (fades if name == "relaxation" else np.array_equal(there, here)):
+        for name in Priors._fields:
+            same = np.array_equal(getattr(belief.priors, name), getattr(self.priors, name))
+            if not (fades if name == "relaxation" else same):
                 raise InputError(f"start: was begun with another {name}; use the same")
         if not abs(belief.sums.words.sum() - totals.n_tokens) <= 1e-3 * max(totals.n_tokens, 1.0):
             raise InputError("start: a checkpoint of another corpus; its sums do not match the documents")

@@ -17,6 +17,7 @@ from tagtopics.corpus.recipe import Columns, TextRecipe
 from tagtopics.errors import InputError
 
 INT32_MAX = int(np.iinfo(np.int32).max)
+_FINITE = float(np.finfo(np.float64).max)
 Tokenizer = Callable[[str], Iterable[str]]
 Where = Callable[[int], str]  # names a row of a source in errors
 PER_DOCUMENT = ("labels", "texts", "split", "titles", "dates", "urls")  # optional fields of a corpus
@@ -320,6 +321,17 @@ def checked_csr(
     if canonical and not csr.has_canonical_format:
         raise InputError(f"{what}: damaged matrix, its columns do not ascend within a row")
     return csr
+
+
+def check_array(
+    array: Any, shape: tuple[int, ...], dtype: Any, what: str, *, least: float = 0.0, most: float = _FINITE
+) -> None:
+    """Raise an `InputError` about `what` unless an array from a file has this shape, dtype and range."""
+    if array.shape != shape or array.dtype != dtype:
+        found = f"{array.dtype} {array.shape}"
+        raise InputError(f"{what} is {found}, but should be {np.dtype(dtype)} {shape}")
+    if array.size and not (array.min() >= least and array.max() <= most):  # NaN is outside of every range
+        raise InputError(f"{what} holds numbers that are not finite, too small or too large")
 
 
 def tag_matrix(doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str] | Mapping[str, int]) -> CSR:

@@ -329,7 +329,7 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
             text = _checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8")
         model = _restore(description, text, arrays)
         if model.curation_ is not None and model.curation_.edits:
-            model.base_ = _read_base(folder / _BASE, description.files)
+            model.base_ = _read_base(folder, description.files)
         return model
     except InputError:
         raise
@@ -341,13 +341,10 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
 
 def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
     """Return the model as it was before the edits of its journal."""
-    content = _description_bytes(folder)
-    if digest_bytes(content) != files.get(f"{_BASE}/{_DESCRIPTION}"):
-        raise InputError("base/model.json is damaged: its content does not match its digest")
-    raw = _parse(content)
+    raw = _parse(_checked_bytes(folder, f"{_BASE}/{_DESCRIPTION}", files))
     if (raw.get("curation") or {}).get("edits"):
         raise InputError("base/model.json is damaged: a base has no edits")
-    return _read_model(folder, raw)
+    return _read_model(folder / _BASE, raw)
 
 
 def _checked_bytes(folder: Path, name: str, files: dict[str, str]) -> bytes:
