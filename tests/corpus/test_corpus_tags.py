@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from tagtopics.corpus import read_corpus
 from tagtopics.corpus.cells import MISSING, read_tags
-from tagtopics.corpus.tags import distinct_tags
 from tagtopics.errors import CorpusWarning, InputError
 
 
@@ -64,7 +63,6 @@ def test_kinds() -> None:
     years = read_tags([1999.0, 2001], kind="year")
     assert authors == [["author:Jane Doe"], []]
     assert years == [["year:1999"], ["year:2001"]]
-    assert distinct_tags([*years, *authors]) == ("author:Jane Doe", "year:1999", "year:2001")
 
 
 @pytest.mark.parametrize(

@@ -44,11 +44,6 @@ def bare_name(tag: str) -> str:
     return split_kind(tag)[1]
 
 
-def distinct_tags(lists: TagLists) -> tuple[str, ...]:
-    """Return all tags, sorted."""
-    return tuple(sorted({tag for tags in lists for tag in tags}))
-
-
 def tags_together(tags: CSR) -> CSR:
     """Return CSR (T, T): how many documents have both tags; 0 for a tag and itself.
 
@@ -94,7 +89,7 @@ def tags_of_labels(
     else:
         lists = tags_of_cells(y, lambda label: [label], document_number)
     _check_length(len(lists), n_docs)
-    found = distinct_tags(lists)
+    found = tuple(sorted(set(chain.from_iterable(lists))))
     names = found if tag_names is None else tuple(tag_names)
     if unknown := set(found).difference(names):
         message = f"{len(unknown)} tag(s) unknown to the model left out, such as {min(unknown)!r}"

@@ -118,8 +118,7 @@ def _sums(key: Int64, weights: Float64, rows: Float64, n: int) -> Float64:
 
 def combined(parts: Float64, strengths: Strengths) -> Float32:
     """Return the prior (D, K) of documents from its parts (P, D, K)."""
-    n = len(parts)
-    return np.asarray(np.einsum("p,pdk->dk", strengths.topics[:n], parts) + _LEAST, dtype=np.float32)
+    return np.asarray(np.einsum("p,pdk->dk", strengths.topics, parts) + _LEAST, dtype=np.float32)
 
 
 def _at_least_one(totals: Any) -> Float64:
