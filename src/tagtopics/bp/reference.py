@@ -371,11 +371,6 @@ def hash_bits(seed: int, counters: Any) -> npt.NDArray[np.uint64]:
         return np.asarray(z ^ (z >> np.uint64(31)))
 
 
-def hashed_uniform(seed: int, counters: Any) -> Float64:
-    """Return a number in (0, 1) for each counter."""
-    return ((hash_bits(seed, counters) >> np.uint64(40)).astype(np.float64) + 0.5) / (1 << 24)
-
-
 def mix_bits(bits: npt.NDArray[np.uint64], n: int) -> Float64:
     """Return (len(bits), n) numbers in (0, 1): a 32-bit mix of each row's bits and the column."""
     columns = np.arange(n, dtype=np.uint32) * np.uint32(0x9E3779B9)
