@@ -309,17 +309,19 @@ def is_sealed(content: bytes) -> bool:
 
 def digest_file(path: str | Path) -> str:
     """Return the SHA-256 of a file in hexadecimal; what is no regular file raises an `OSError`."""
-    with _open_regular(path) as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_regular(path: str | Path) -> bytes:
     """Return the content of a regular file; a pipe or a device, which may never end, raises an `OSError`."""
-    with _open_regular(path) as file:
+    with open_regular(path) as file:
         return file.read()
 
 
-def _open_regular(path: str | Path) -> io.BufferedReader:
+def open_regular(path: str | Path) -> io.BufferedReader:
+    """Open a regular file for reading; anything else raises an `OSError` at once."""
+
     def opener(name: str, flags: int) -> int:  # a pipe is opened without waiting for its writer
         return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 

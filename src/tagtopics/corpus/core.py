@@ -343,15 +343,12 @@ def tag_matrix(doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str] | Map
     """
     column = tag_names if isinstance(tag_names, Mapping) else {name: t for t, name in enumerate(tag_names)}
     lists = [list(names) for names in doc_tags]
-    n_tags = len(tag_names)
-    docs = np.repeat(np.arange(len(lists)), np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
-    tags = np.array([column.get(name, -1) for names in lists for name in names], dtype=np.int64)
-    pairs = np.sort(docs[tags >= 0] * n_tags + tags[tags >= 0])
-    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-    indptr = np.searchsorted(pairs, np.arange(len(lists) + 1) * n_tags).astype(np.int32)
-    ones = np.ones(len(pairs), dtype=np.int8)
-    indices = (pairs % max(n_tags, 1)).astype(np.int32)
-    return sp.csr_array((ones, indices, indptr), shape=(len(lists), n_tags))
+    docs = np.array([d for d, names in enumerate(lists) for _ in names], dtype=np.int32)
+    tags = np.array([column.get(name, -1) for names in lists for name in names], dtype=np.int32)
+    places = docs[tags >= 0], tags[tags >= 0]
+    matrix = sp.csr_array((np.ones(len(places[0]), dtype=np.int8), places), (len(lists), len(tag_names)))
+    matrix.data[:] = 1
+    return matrix
 
 
 def _csr(matrix: Any, what: str) -> CSR:

@@ -154,12 +154,9 @@ def validate_matrix(model: Any, X: Any, reset: bool) -> Any:
 
 def canonical(counts: Any) -> CSR:
     """Return non-negative weights of any dtype as sorted CSR without zeros or duplicates."""
-    csr = sp.csr_array(counts)
-    if csr is counts or np.shares_memory(csr.data, getattr(counts, "data", np.empty(0))):
-        csr = csr.copy()
+    csr = sp.csr_array(counts, copy=True)
     csr.sum_duplicates()
     csr.eliminate_zeros()
-    csr.sort_indices()
     return csr
 
 

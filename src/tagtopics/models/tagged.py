@@ -66,7 +66,7 @@ class TaggedModel(OnlineModel):
 
     def credit_shares(self, corpus: Corpus) -> Iterator[Float32]:
         """Yield the shares of `explain`, some documents at a time; a table of names would be much larger."""
-        return self.tag_prior_.shares(*self.new_documents(corpus, corpus))
+        return (shares for shares, _ in self.tag_prior_.explain(*self.new_documents(corpus, corpus)))
 
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Return the topics and words of a tag, or of several tags together.

@@ -108,16 +108,12 @@ class TagPrior:
     def credit(self, counts: CSR, tags: CSR) -> Credit:
         """Return how much of each word each tag of its document accounts for; every tag counts in full."""
         (edge, slot), none = claims_of(counts, tags), np.empty(0, np.float32)
-        parts = zip((none, none), *self._explain(counts, tags), strict=True)
+        parts = zip((none, none), *self.explain(counts, tags), strict=True)
         shares, own = (np.concatenate(part) for part in parts)
         return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
 
-    def shares(self, counts: CSR, tags: CSR) -> Iterator[Float32]:
-        """Yield `shares` of `credit`, some documents at a time."""
-        return (shares for shares, _ in self._explain(counts, tags))
-
-    def _explain(self, counts: CSR, tags: CSR) -> Iterator[tuple[Float32, Float32]]:
-        """Yield shares and own words of documents, some at a time."""
+    def explain(self, counts: CSR, tags: CSR) -> Iterator[tuple[Float32, Float32]]:
+        """Yield `shares` and `own` of `credit`, some documents at a time."""
         for _, graph, said, topics, weights in self._fold_in(counts, tags, self.credit_strengths):
             yield mixture.credit_claims(graph, self.phi, said, topics, weights, self.profiles.means)
 
