@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from tagtopics._html import html_table
 from tagtopics._typing import CSR, Bool, Int64
 from tagtopics.corpus.recipe import Columns, TextRecipe
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, one_line
 
 INT32_MAX = int(np.iinfo(np.int32).max)
 _FINITE = float(np.finfo(np.float64).max)
@@ -317,7 +317,7 @@ def checked_csr(
         csr = sp.csr_array((data, indices, indptr), shape=shape)
         csr.check_format(full_check=True)
     except (ValueError, IndexError, OverflowError, MemoryError) as error:
-        raise InputError(f"{what}: damaged matrix, {' '.join(str(error).split())[:200]}") from None
+        raise InputError(f"{what}: damaged matrix, {one_line(error)}") from None
     if canonical and not csr.has_canonical_format:
         raise InputError(f"{what}: damaged matrix, its columns do not ascend within a row")
     return csr
