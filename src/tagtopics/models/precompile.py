@@ -46,7 +46,6 @@ def begin() -> bool:
 
 def finish() -> None:
     """Wait until all is compiled. What a process failed to compile is compiled on first use."""
-    begin()
     while _processes:
         _processes.pop().wait()
 
