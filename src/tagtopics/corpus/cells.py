@@ -206,7 +206,6 @@ def _short(text: str) -> str:
 def read_tags(
     cells: Sequence[Any],
     *,
-    separator: str | None = None,
     style: TagStyle | None = None,
     kind: str | None = None,
     where: Where = document_number,
@@ -215,12 +214,11 @@ def read_tags(
 
     Args:
         cells: what was given for each of D documents.
-        separator: what divides the tags of a string; None for the default.
-        style: how strings are read, if these cells are a part of a column for which that was decided.
+        style: how strings are read; None for that of these cells, by default.
         kind: put before each tag, as in `author:Jane Doe`; None for plain tags.
         where: names a row in errors.
     """
-    split = (style or TagStyle.of(cells, separator)).splitter()
+    split = (style or TagStyle.of(cells)).splitter()
     lists = tags_of_cells(cells, split, where)
     return lists if kind is None else [[f"{kind}:{tag}" for tag in tags] for tags in lists]
 
