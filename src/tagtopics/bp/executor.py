@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -38,7 +37,6 @@ MAX_STORED_BYTES = 8 * 2**30
 _CGROUP = Path("/sys/fs/cgroup")  # what a container sees of its own limits
 
 Take = Callable[[Int64], tuple[CSR, CSR]]  # returns counts and tags of documents by their rows, ascending
-Kernels = ModuleType  # `bp.sweep`, or `bp.reference` to check it: `sweep_input`, `start` and `sweep`
 
 
 class Sweep(NamedTuple):
@@ -60,10 +58,6 @@ class Executor(Protocol):
     @property
     def lean(self) -> bool:
         """Whether messages are recomputed in each sweep instead of stored."""
-
-    @property
-    def kernels(self) -> Kernels:
-        """The functions of a sweep."""
 
     @property
     def take(self) -> Take | None:
@@ -102,7 +96,6 @@ class MemoryExecutor:
 
     graph: FactorGraph
     lean: bool = False  # recompute messages in each sweep instead of storing them; see `reference.recall`
-    kernels: Kernels = compiled
     take: ClassVar[None] = None
     kept_rows: ClassVar[slice] = slice(None)
 
@@ -119,13 +112,12 @@ class MemoryExecutor:
 
     def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> DocState:
         """Return the initial state of all documents."""
-        docs: DocState = self.kernels.start(self.graph, word_topics, seed, self.lean, sums)
-        return docs
+        return compiled.start(self.graph, word_topics, seed, self.lean, sums)
 
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
         """Update all documents in place."""
-        arguments = (sweep.given, sweep.priors, sums, sweep.own_counts)
-        return float(self.kernels.sweep(self.graph, docs, *arguments))
+        assert docs is not None
+        return compiled.sweep(self.graph, docs, sweep.given, sweep.priors, sums, sweep.own_counts)
 
     def doc_sums(self, belief: Belief) -> Float32:
         """Return the sums of the messages of all documents, (D, K)."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
+from tagtopics.bp import sweep as compiled
 from tagtopics.bp.callbacks import Step
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import Executor, Sweep, initial_topics
@@ -81,7 +82,7 @@ class BeliefPropagation:
         plain = priors.relaxation > 1 and number < _PLAIN
         used = priors._replace(relaxation=0.0) if plain else priors
         arguments = (previous, used, executor.lean)
-        given = executor.kernels.sweep_input(everything, tag_docs, *arguments)
+        given = compiled.sweep_input(everything, tag_docs, *arguments)
         sums.clear(tags=credits)
         moved = executor.sweep(Sweep(number + 1, given, used, self._own_counts(belief)), docs, sums)
         change = moved / max(float(totals.n_tokens), 1e-300)

@@ -330,7 +330,7 @@ def check_array(
     if array.shape != shape or array.dtype != dtype:
         found = f"{array.dtype} {array.shape}"
         raise InputError(f"{what} is {found}, but should be {np.dtype(dtype)} {shape}")
-    if array.size and not (array.min() >= least and array.max() <= most):  # NaN is outside of every range
+    if array.size and not (float(array.min()) >= least and float(array.max()) <= most):  # also of NaN
         raise InputError(f"{what} holds numbers that are not finite, too small or too large")
 
 

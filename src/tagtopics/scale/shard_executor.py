@@ -27,7 +27,7 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, no_profiles
 from tagtopics.bp.callbacks import Callback, Step
-from tagtopics.bp.executor import Kernels, Sweep, Take
+from tagtopics.bp.executor import Sweep, Take
 from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
 from tagtopics.corpus.core import check_array
 from tagtopics.errors import InputError
@@ -190,7 +190,6 @@ class ShardExecutor:
         kept: the shards whose documents a model keeps.
     """
 
-    kernels: ClassVar[Kernels] = compiled
     lean: ClassVar[bool] = True
 
     def __init__(
