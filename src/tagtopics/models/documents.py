@@ -191,8 +191,7 @@ def _align(matrix: CSR, have: Sequence[str], want: Sequence[str], what: str) -> 
         return matrix
     aligned, lost = align_columns(matrix, have, want)
     if lost:
-        message = f"{lost:,} {what}(s) of the new documents unknown to the model left out"
-        warn(message)
+        warn(f"{lost:,} {what}(s) of the new documents unknown to the model left out")
     return aligned
 
 

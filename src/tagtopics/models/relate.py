@@ -139,13 +139,16 @@ def _learn_strength(learned: Part, held_out: Part, settings: TopicSettings, prio
         """Return (D,): the log likelihood of the hidden words of held-out documents, given those seen."""
         return log_likelihoods(hidden, infer_topics(seen, phi, priors.doc_topic), phi)
 
+    def explain(near: CSR) -> Float64:
+        """Return (D,): the log likelihood of all words of documents, given the topics of near ones alone."""
+        phi, theta = tried
+        prior = proportions(Relations(near, _TRIED).counts(theta), priors.doc_topic)
+        return log_likelihoods(held_out.counts, prior, phi)
+
     start = learned.start(settings, priors)
     tried = fit(_TRIED, start)
     of_others = of_held_out[np.random.default_rng(settings.seed).permutation(of_held_out.shape[0])]
-    found, others = (
-        _from_neighbours(held_out.counts, *tried, rows, priors) for rows in (of_held_out, of_others)
-    )
-    if not _excess(found, others) > _CERTAIN:
+    if not _excess(explain(of_held_out), explain(of_others)) > _CERTAIN:
         return 0.0
     without = predict(fit(0.0, Start())[0])
     for strength in STRENGTHS:
@@ -153,12 +156,6 @@ def _learn_strength(learned: Part, held_out: Part, settings: TopicSettings, prio
         if _excess(predict(phi), without) > -_WORSE:
             return strength
     return 0.0
-
-
-def _from_neighbours(counts: CSR, phi: Float32, theta: Float32, near: CSR, priors: Priors) -> Float64:
-    """Return (D,): the log likelihood of all words of documents, given the topics of near ones alone."""
-    prior = proportions(Relations(near, _TRIED).counts(theta), priors.doc_topic)
-    return log_likelihoods(counts, prior, phi)
 
 
 def _excess(found: Float64, expected: Float64) -> float:

@@ -7,7 +7,7 @@ with the topics fixed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -119,20 +119,12 @@ def learn_settings(pilot: PilotTopics, counts: CSR, tags: CSR, seed: int, *, joi
         seed: of the choice of the words that are held out.
         joint: whether to use what the tags of a document say together.
     """
-    rows = draw_rows(counts, tags, pilot.profiles, pilot.phi, seed)
+    phi, profiles = pilot.phi, pilot.profiles
+    no_words = sp.csr_array((tags.shape[1], counts.shape[1]), dtype=np.float32)
+    rows = draw_rows(counts, tags, profiles, phi, seed)
     if rows.hidden.nnz == 0:
-        alpha = np.full(pilot.phi.shape[1], 0.1, dtype=np.float32)
-        no_words = sp.csr_array((tags.shape[1], counts.shape[1]), dtype=np.float32)
-        return default_settings(alpha, pilot.profiles.n_kinds, 5.0), None, no_words
-    order = np.random.default_rng(seed).permutation(counts.shape[0])
-    return _learn_tags(
-        pilot, rows, lambda: draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed), joint
-    )
-
-
-def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], joint: bool) -> _Learned:
-    """Learn the strengths of tags; `mixed_rows` returns the rows with the tags of other documents."""
-    phi, profiles, n, n_kinds = pilot.phi, pilot.profiles, len(rows.parts), pilot.profiles.n_kinds
+        return default_settings(np.full(phi.shape[1], 0.1, np.float32), profiles.n_kinds, 5.0), None, no_words
+    n, n_kinds = len(rows.parts), profiles.n_kinds
     # (1) Without tags.
     number = np.arange(n + n_kinds)
     wanted = joint | (number != n - 1)  # the joint part is the last one over topics
@@ -141,14 +133,13 @@ def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], 
     hidden = maximise(rows, None, phi, plain)
     of_plain = _strengths(hidden.values, n_kinds)
     if not has_tags.any():
-        settings, T = TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST]), pilot.tags.shape[1]
-        return settings, None, sp.csr_array((T, pilot.counts.shape[1]), dtype=np.float32)
+        return TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST]), None, no_words
     # (2) With the profiles of tags, and with their words as well.
     known = maximise(rows, None, phi, tagged, has_tags)
     shrinkage, credited, best = _learn_words(pilot, rows, hidden, known, worded, has_tags)
 
     def test(of_rows: Rows, words: Words | None, used: Float64, start: Fit, learn_from: Bool) -> Float64:
-        """Return the likelihood (D,) of each row under strengths learned from the other half of all."""
+        """Return the likelihood (D,) of each row under strengths learned from the other half."""
         even = of_rows.document % 2 == 0
         others, own = (
             maximise(of_rows, words, phi, used, half & learn_from, start.values, 4).likelihoods
@@ -171,7 +162,8 @@ def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], 
     if not use_words and plainer is without:
         return none
     used, found, better = (worded, best, with_words) if use_words else (tagged, known, with_tags)
-    mixed = mixed_rows()
+    order = np.random.default_rng(seed).permutation(counts.shape[0])
+    mixed = draw_rows(counts, tags[order], profiles, phi, seed)  # with the tags of other documents
     others = words_of(mixed, *credited, profiles, phi) if use_words else None
     if not gains(better, test_tags(mixed, others, used, found), rows):
         return none
