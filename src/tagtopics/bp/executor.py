@@ -21,15 +21,7 @@ from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, anchored_topics, no_profiles
 from tagtopics.bp.constants import NOISE
-from tagtopics.bp.graph import (
-    Belief,
-    CorpusSums,
-    DocState,
-    FactorGraph,
-    Priors,
-    SweepInput,
-    Totals,
-)
+from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Priors, SweepInput, Totals
 from tagtopics.errors import warn
 
 # `memory="auto"` stores up to 8 GiB of messages: 4 bytes for each topic of each edge.

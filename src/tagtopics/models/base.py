@@ -23,13 +23,7 @@ from tagtopics.errors import InputError, warn
 from tagtopics.files import utc_now
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models import precompile
-from tagtopics.models.documents import (
-    align_words,
-    inferred_tags,
-    read_documents,
-    titles_of,
-    without_tags,
-)
+from tagtopics.models.documents import align_words, inferred_tags, read_documents, titles_of, without_tags
 from tagtopics.models.naming import find_topic_phrases
 from tagtopics.models.queries import Queries
 from tagtopics.models.topic_words import CANDIDATES, choose_topic_words

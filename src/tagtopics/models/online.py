@@ -24,13 +24,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models.base import TopicModel
-from tagtopics.models.documents import (
-    banned_words,
-    read_documents,
-    titles_of,
-    without_tags,
-    without_words,
-)
+from tagtopics.models.documents import banned_words, read_documents, titles_of, without_tags, without_words
 from tagtopics.models.relate import relate
 from tagtopics.models.topics import Run, TopicFit, TopicSettings, fit_topics, memory_executor
 from tagtopics.models.validation import PRESETS, Preset, check_parameters, is_real, is_whole
