@@ -83,7 +83,7 @@ def recommender_from(
         return plain
     other = own | {name: own[_WITH_VECTORS + name] for name in (*_REGRESSION, "vectors")}
     more, vectors = _regression_from(of_vectors, other, T, n_topics), other["vectors"]
-    check_unit_vectors(vectors, N, "the recommender's vectors")
+    check_unit_vectors(vectors, N, "the recommender's array of vectors")
     if not 0 < weight <= 1:
         raise InputError(f"the recommender's vectors have a weight of {weight}")
     return replace(plain, with_vectors=replace(plain, vectors=vectors, **more))
