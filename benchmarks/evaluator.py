@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from benchmarks.corpora import Completion, Task
 from tagtopics.bp import holdout as heldout
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 from tagtopics.jit.threads import thread_limit
 
 Floats = npt.NDArray[np.float32]
@@ -59,7 +59,7 @@ class Evaluator:
 
     def _completed(self, part: Completion, phi: Floats, alpha: Floats) -> float:
         with thread_limit(self.n_threads):
-            theta = FoldIn(phi=phi, doc_topic_prior=alpha).doc_topic(part.seen)
+            theta = infer_topics(part.seen, phi, alpha)
         return perplexity_of(part, theta, phi)
 
 

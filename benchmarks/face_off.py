@@ -29,7 +29,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 import tagtopics as tt
 from benchmarks.face_off_page import page
 from benchmarks.face_off_worker import ENCODED, ENCODING, SYSTEMS
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 from tagtopics.bp.holdout import log_likelihoods, topic_coherence
 from tagtopics.corpus.splits import completion
 
@@ -165,7 +165,7 @@ def _perplexity(topics: Any, counts: Any, seed: int) -> float:
     seen, hidden = completion(counts, seed)
 
     def score(alpha: float, rows: slice) -> float:
-        theta = FoldIn(phi, np.full(phi.shape[1], alpha, dtype=np.float32)).doc_topic(seen[rows])
+        theta = infer_topics(seen[rows], phi, np.full(phi.shape[1], alpha, dtype=np.float32))
         return float(np.exp(-log_likelihoods(hidden[rows], theta, phi).sum() / hidden[rows].sum()))
 
     chosen = min(ALPHAS, key=lambda alpha: score(alpha, slice(0, counts.shape[0] // 5)))

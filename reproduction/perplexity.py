@@ -29,7 +29,7 @@ import reproduction
 import tagtopics as tt
 from reproduction.analysis import workflow
 from reproduction.topic_words import load
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 from tagtopics.bp.holdout import log_likelihoods, perplexity
 from tagtopics.corpus.splits import completion
 
@@ -94,7 +94,7 @@ def sample(
     phi[known] = np.array([model.get_topic_word_dist(k) for k in range(K)]).T * sums
     phi = (phi / phi.sum(0)).astype(np.float32)
     seen, hidden = completion(test.counts, seed)
-    theta = FoldIn(phi, np.array(model.alpha, dtype=np.float32) * np.ones(K, np.float32)).doc_topic(seen)
+    theta = infer_topics(seen, phi, np.array(model.alpha, dtype=np.float32) * np.ones(K, np.float32))
     return perplexity(float(log_likelihoods(hidden, theta, phi).sum()), float(hidden.sum()))
 
 

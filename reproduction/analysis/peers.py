@@ -20,7 +20,7 @@ from reproduction.analysis.correlated_effects import draw_effects
 from reproduction.analysis.workflow import load, note
 from tagtopics._typing import Float64
 from tagtopics.analysis.choose.compare import match_topics
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 
 Interval = tuple[float, float, float]  # estimate, low, high
 Drawn = tuple[tt.Corpus, Float64, Float64, Float64]
@@ -110,7 +110,7 @@ def gadarian(permutations: int = 100) -> Any:
     design = treated[:, np.newaxis]
     phi, aware = theirs(corpus, 3, design, 0)
     prior = np.full(3, 0.1, dtype=np.float32)
-    shares = FoldIn(np.ascontiguousarray(phi.T, dtype=np.float32), prior).doc_topic(corpus.counts)
+    shares = infer_topics(corpus.counts, np.ascontiguousarray(phi.T, dtype=np.float32), prior)
     folded = shares[treated == 1].mean(0) - shares[treated == 0].mean(0)
     other, unaware = theirs(corpus, 3, design, 0, knows=False)
     clear = {"ours": 0, "theirs": 0}

@@ -25,7 +25,7 @@ from benchmarks.peers import _tokens
 from reproduction.curves import SEEN
 from reproduction.tags.results import SWEEPS as OUR_SWEEPS
 from reproduction.tags.results import TOPICS, curve, read, records, splits
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 from tagtopics.bp.holdout import log_likelihoods
 from tagtopics.corpus.splits import seen_part, train_test
 
@@ -51,7 +51,7 @@ def perplexities(phi: Any, priors: Any, test: tt.Corpus, seed: int) -> list[floa
     found = []
     for percent in SEEN:
         seen, held_out = seen_part(test.counts, seed, percent / 100)
-        theta = FoldIn(phi, np.full(phi.shape[1], 1e-6, np.float32)).doc_topic(seen, priors)
+        theta = infer_topics(seen, phi, np.full(phi.shape[1], 1e-6, np.float32), priors)
         total = log_likelihoods(held_out, theta, phi).sum()
         found.append(float(np.exp(-total / held_out.sum(dtype=np.float64))))
     return found

@@ -174,7 +174,11 @@ def check_target(
     target = Path(path)
     if not str(path) or target.name in ("", "..") or "\0" in str(path):
         raise InputError(f"{option} {str(path)!r}: not a usable path")
-    if (target.is_symlink() or target.exists()) and not _may_replace(target, is_ours, overwrite):
+    if target.is_symlink() or (
+        target.exists()
+        and not (overwrite and target.is_file())
+        and not (is_ours is not None and is_ours(target))
+    ):
         kind = "folder" if target.is_dir() else "file"
         reason = f"this {kind} is not a {what} written by tagtopics"
         if kind == "folder":
@@ -207,12 +211,6 @@ def _try_to_write(target: Path, parent: Path) -> None:
             except OSError as error:
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
-
-
-def _may_replace(target: Path, is_ours: Callable[[Path], bool] | None, overwrite: bool | None) -> bool:
-    if target.is_symlink():
-        return False
-    return bool(overwrite and target.is_file()) or (is_ours is not None and is_ours(target))
 
 
 def check_apart(**targets: str | Path) -> None:
@@ -311,17 +309,19 @@ def is_sealed(content: bytes) -> bool:
 
 def digest_file(path: str | Path) -> str:
     """Return the SHA-256 of a file in hexadecimal; what is no regular file raises an `OSError`."""
-    with _open_regular(path) as file:
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_regular(path: str | Path) -> bytes:
     """Return the content of a regular file; a pipe or a device, which may never end, raises an `OSError`."""
-    with _open_regular(path) as file:
+    with open_regular(path) as file:
         return file.read()
 
 
-def _open_regular(path: str | Path) -> io.BufferedReader:
+def open_regular(path: str | Path) -> io.BufferedReader:
+    """Open a regular file for reading; anything else raises an `OSError` at once."""
+
     def opener(name: str, flags: int) -> int:  # a pipe is opened without waiting for its writer
         return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 

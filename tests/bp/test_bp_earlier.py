@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from specified import swept_by
 
 from tagtopics.bp import reference
 from tagtopics.bp.executor import MemoryExecutor
@@ -58,11 +59,13 @@ def test_a_sweep_beside_earlier_documents(
     D = counts.shape[0]
     priors = Priors(np.linspace(0.05, 0.2, K, dtype=np.float32), 0.02, *weights)
     whole = build_graph(counts, tags)
-    everything = BeliefPropagation(MemoryExecutor(whole, kernels=reference), priors, 1, anchored=False)
-    belief = everything.init()
+    everything = BeliefPropagation(MemoryExecutor(whole), priors, 1, anchored=False)
+    with swept_by(reference):
+        belief = everything.init()
     old_graph, old = part(counts, tags, belief, slice(0, n_earlier))
     graph, mine = part(counts, tags, belief, slice(n_earlier, D))
-    after, _ = everything.step(belief)
+    with swept_by(reference):
+        after, _ = everything.step(belief)
     _, expected = part(counts, tags, after, slice(n_earlier, D))
 
     earlier = old.sums._replace(tag_docs=old_graph.totals.tag_docs.astype(float))

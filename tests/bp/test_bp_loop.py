@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from specified import swept_by
 
 from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp import reference
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.callbacks import Callback, Progress, Step
-from tagtopics.bp.executor import Kernels, MemoryExecutor
+from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import Priors, build_graph
 from tagtopics.bp.loop import run
 from tagtopics.bp.propagation import BeliefPropagation
@@ -78,9 +80,10 @@ def test_reference_and_compiled_kernels_agree(lean: bool) -> None:
     graph = build_graph(truth.corpus.counts, truth.corpus.tags)
     priors = Priors(np.full(4, 0.1, dtype=np.float32), 0.05, 0.1, 0.05, 3)
 
-    def word_sums(kernels: Kernels) -> Any:
-        executor = MemoryExecutor(graph, lean, kernels=kernels)
-        return run(BeliefPropagation(executor, priors, 0), max_iter=8).state.sums.words
+    def word_sums(kernels: ModuleType) -> Any:
+        with swept_by(kernels):
+            found = run(BeliefPropagation(MemoryExecutor(graph, lean), priors, 0), max_iter=8)
+        return found.state.sums.words
 
     np.testing.assert_allclose(word_sums(compiled), word_sums(reference), atol=2e-3)
 

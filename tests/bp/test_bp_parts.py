@@ -30,16 +30,8 @@ def in_parts(counts: Any, tags: Any, cuts: list[int]) -> tuple[FactorGraph, list
     graph = build_graph(counts, tags)._replace(doc_blocks=np.array(cuts))
     parts = []
     for a, b in pairwise(cuts):
-        edges, slots = (slice(rows[a], rows[b]) for rows in (graph.doc_edges, graph.doc_slots))
-        first_edge, first_slot = int(edges.start), int(slots.start)
-        arrays = (
-            graph.doc_edges[a : b + 1] - first_edge,
-            graph.edge_word[edges],
-            graph.edge_count[edges],
-            graph.doc_slots[a : b + 1] - first_slot,
-            graph.slot_tag[slots],
-        )
-        parts.append(wire(*arrays, np.array([0, b - a]), graph.totals, first_edge))
+        block, first_edge = np.array([0, b - a]), int(graph.doc_edges[a])
+        parts.append(wire(counts[a:b], tags[a:b], block, graph.totals, first_edge))
     return graph, parts
 
 

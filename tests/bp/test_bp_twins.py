@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -11,12 +12,13 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from specified import swept_by
 
 from invariants import invariant_error
 from tagtopics.bp import anchors, reference
 from tagtopics.bp import propagation as bp
 from tagtopics.bp import sweep as compiled
-from tagtopics.bp.executor import Kernels, MemoryExecutor, initial_topics
+from tagtopics.bp.executor import MemoryExecutor, initial_topics
 from tagtopics.bp.fold_in import fold_in
 from tagtopics.bp.graph import Belief, CorpusSums, FactorGraph, Priors, build_graph
 from tagtopics.bp.propagation import BeliefPropagation
@@ -45,7 +47,7 @@ def graphs(draw: st.DrawFn) -> FactorGraph:
     return graph._replace(doc_blocks=np.array([0, *cuts, D]))
 
 
-def begin(kernels: Kernels, graph: FactorGraph, topics: Any, seed: int = 1, lean: bool = False) -> Belief:
+def begin(kernels: ModuleType, graph: FactorGraph, topics: Any, seed: int = 1, lean: bool = False) -> Belief:
     """Return the belief before the first sweep, from p(topic | word)."""
     sums = CorpusSums.zeros(graph.n_words, graph.n_tags, topics.shape[1])
     docs = kernels.start(graph, topics, seed, lean, sums)
@@ -59,7 +61,7 @@ def start(graph: FactorGraph, n_topics: int = 5, seed: int = 1) -> Belief:
 
 
 def advance(
-    kernels: Kernels,
+    kernels: ModuleType,
     graph: FactorGraph,
     belief: Belief,
     given: Priors,
@@ -73,8 +75,9 @@ def advance(
         docs=type(belief.docs)(*(array.copy() for array in belief.docs)),
         priors=given,
     )
-    algorithm = BeliefPropagation(MemoryExecutor(graph, lean, kernels), given, 0, relations=relations)
-    after, change = algorithm.step(copy)
+    algorithm = BeliefPropagation(MemoryExecutor(graph, lean), given, 0, relations=relations)
+    with swept_by(kernels):
+        after, change = algorithm.step(copy)
     return after, change * max(graph.totals.n_tokens, 1e-300)
 
 

@@ -79,7 +79,6 @@ def test_long_words_are_cut_in_tables_only(tmp_path: Path) -> None:
 def test_clean() -> None:
     assert clean("plain naïve 語 می\u200cروم") == "plain naïve 語 می\u200cروم"
     assert clean("a\x1bb\x00c\x9bd") == "a\\x1bb\\x00c\\x9bd"
-    assert clean("a\nb", keep="\n") == "a\nb"
     assert clean_line(" a\n b\t\x07 ") == "a b \\x07"
 
 

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tagtopics.corpus import read_corpus
-from tagtopics.corpus.cells import MISSING, read_tags
-from tagtopics.corpus.tags import distinct_tags
+from tagtopics.corpus.cells import MISSING, TagStyle, read_tags
 from tagtopics.errors import CorpusWarning, InputError
 
 
@@ -48,9 +47,9 @@ def test_separator_is_chosen_for_the_whole_column() -> None:
     assert read_tags(["Doe, Jane; Roe, R", "Poe, Edgar"]) == [["Doe, Jane", "Roe, R"], ["Poe, Edgar"]]
     assert read_tags(["a|b;c", "d"]) == [["a", "b", "c"], ["d"]]
     assert read_tags(["a,b", "c"]) == [["a", "b"], ["c"]]
-    assert read_tags(["a;b, c//d"], separator="//") == [["a;b, c", "d"]]
+    assert read_tags(["a;b, c//d"], style=TagStyle(("//",))) == [["a;b, c", "d"]]
     with pytest.raises(InputError, match="tag_separator: must not be empty"):
-        read_tags(["a"], separator="")
+        TagStyle.of(["a"], "")
 
 
 def test_repeats_count_once() -> None:
@@ -64,7 +63,6 @@ def test_kinds() -> None:
     years = read_tags([1999.0, 2001], kind="year")
     assert authors == [["author:Jane Doe"], []]
     assert years == [["year:1999"], ["year:2001"]]
-    assert distinct_tags([*years, *authors]) == ("author:Jane Doe", "year:1999", "year:2001")
 
 
 @pytest.mark.parametrize(
@@ -88,5 +86,5 @@ NAMES = st.text(st.characters(exclude_characters=";|,")).filter(lambda name: nam
 @given(st.lists(st.lists(NAMES, max_size=4), max_size=6))
 def test_a_delimited_string_is_its_list(cells: list[list[str]]) -> None:
     as_lists = read_tags(cells)
-    assert read_tags(["; ".join(cell) for cell in cells], separator=";") == as_lists
+    assert read_tags(["; ".join(cell) for cell in cells], style=TagStyle((";",))) == as_lists
     assert read_tags(as_lists) == as_lists

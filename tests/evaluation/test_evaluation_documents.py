@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,9 @@ import scipy.sparse as sp
 
 from benchmarks.synthetic import make_tagged_corpus
 from tagtopics import LDA, TTM, Corpus, InputError
-from tagtopics.evaluation.fitted_split import fit_split
+from tagtopics.evaluation.fitted_split import FittedSplit, fit_split
 from tagtopics.evaluation.prediction import (
-    _append_features,
+    _append_tags,
     _draw_pairs,
     _shared_tags,
     evaluate_classification,
@@ -92,15 +93,21 @@ def test_links_see_the_tags_that_two_documents_are_expected_to_share() -> None:
     np.testing.assert_allclose(_shared_tags(likely, pairs)[:, 0], slow, rtol=1e-6)
 
 
-def test_tags_beside_topics_vary_as_much_as_these() -> None:
+def test_tags_beside_topics_vary_as_much_as_these(corpus: Corpus) -> None:
     generator = np.random.default_rng(0)
     topics, tags = generator.random((50, 4)), 20 * generator.random((50, 9)) + 3
-    train, test = _append_features(topics, topics[:10], tags, tags[:10])
+
+    def append(likely: Any) -> tuple[Any, Any]:
+        shown: Any = topics, topics[:10]
+        split = FittedSplit(corpus, corpus, *shown, 0.0, likely, likely[:10])
+        rows = np.arange(50), np.arange(10)
+        return _append_tags(split, topics, topics[:10], lambda of_docs, some: of_docs[some], rows)
+
+    train, test = append(tags)
     assert train[:, 4:].var(0).sum() == pytest.approx(topics.var(0).sum(), rel=1e-5)
     np.testing.assert_allclose(train[:, :4], topics, rtol=1e-6)
     np.testing.assert_array_equal(train[:10], test)
-    constant = np.ones((50, 1))
-    assert not _append_features(topics, topics, constant, constant)[0][:, 4:].any()
+    assert not append(np.ones((50, 1)))[0][:, 4:].any()
 
 
 def test_inferred_tags_tell_links_and_classes_that_topics_do_not(corpus: Corpus) -> None:

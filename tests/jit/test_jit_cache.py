@@ -19,10 +19,10 @@ FOLD_IN = """
 import hashlib
 import numpy as np
 import scipy.sparse as sp
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 random = np.random.default_rng(0)
 phi, prior = random.dirichlet(np.ones(6), 50).astype(np.float32), np.full(6, 0.1, dtype=np.float32)
-found = FoldIn(phi, prior).doc_topic(sp.csr_array(random.poisson(0.5, (40, 50)).astype(np.int32)))
+found = infer_topics(sp.csr_array(random.poisson(0.5, (40, 50)).astype(np.int32)), phi, prior)
 print(hashlib.sha256(found.tobytes()).hexdigest())
 """
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tagtopics._typing import Float64
 from tagtopics.bp.graph import FactorGraph, Groups
-from tagtopics.bp.reference import hashed_uniform
+from tagtopics.bp.reference import hash_bits
 
 
 def tokens(graph: FactorGraph, doc_tokens: Any) -> Iterator[tuple[int, int, int, float]]:
@@ -26,12 +26,13 @@ def tokens(graph: FactorGraph, doc_tokens: Any) -> Iterator[tuple[int, int, int,
 def draw(weights: Any, seed: Any, counter: int) -> int:
     """Return an index drawn with probability proportional to the weights."""
     running = np.cumsum(np.asarray(weights, dtype=np.float64))
-    goal = running[-1] * _uniform(seed, counter)
+    goal = running[-1] * float(uniform(seed, counter))
     return min(int(np.searchsorted(running, goal, side="right")), len(running) - 1)
 
 
-def _uniform(seed: Any, counter: int) -> float:
-    return float(hashed_uniform(int(seed), np.array([counter]))[0])
+def uniform(seed: Any, counters: Any) -> Float64:
+    """Return a number in (0, 1) for each counter."""
+    return ((hash_bits(int(seed), counters) >> np.uint64(40)).astype(np.float64) + 0.5) / (1 << 24)
 
 
 def start(
@@ -49,7 +50,7 @@ def start(
     K = word_topics.shape[1]
     for d, w, n, weight in tokens(graph, doc_tokens):
         own = authors.members[authors.offsets[d] : authors.offsets[d + 1]]
-        k, i = draw(word_topics[w], seed, n), int(_uniform(seed, clock + n) * len(own))
+        k, i = draw(word_topics[w], seed, n), int(uniform(seed, clock + n) * len(own))
         drawn[n] = i * K + k
         sums[own[i], k] += weight
         word_sums[w, k] += weight

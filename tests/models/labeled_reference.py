@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from gibbs_reference import uniform
 
 from tagtopics.bp.graph import FactorGraph, normalise
-from tagtopics.bp.reference import hashed_uniform
 
 
 def table(d: int, graph: FactorGraph, tables: Any, messages: Any) -> Any:
@@ -27,7 +27,7 @@ def start(
     """Draw the messages of documents first to last close to uniform."""
     for d in range(first, last):
         view = table(d, graph, tables, messages)
-        drawn = 0.5 + hashed_uniform(int(seed), np.arange(tables[d], tables[d + 1])).reshape(view.shape)
+        drawn = 0.5 + uniform(seed, np.arange(tables[d], tables[d + 1])).reshape(view.shape)
         for i, row in enumerate(drawn):
             if len(row):
                 view[i] = graph.edge_count[graph.doc_edges[d] + i] * normalise(row)

@@ -14,7 +14,7 @@ import pytest
 import tagtopics as tt
 from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.bp import holdout as heldout
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion, train_test
 
@@ -35,7 +35,7 @@ def perplexity(topics: Any, test: Corpus, prior: Any = None) -> float:
     phi = np.ascontiguousarray(np.asarray(topics, dtype=np.float32).T)
     alpha = np.full(phi.shape[1], ALPHA, dtype=np.float32) if prior is None else prior
     seen, held_out = completion(test.counts, 0)
-    theta = FoldIn(phi, alpha).doc_topic(seen)
+    theta = infer_topics(seen, phi, alpha)
     return heldout.perplexity(
         float(heldout.log_likelihoods(held_out, theta, phi).sum()), float(held_out.sum())
     )

@@ -19,8 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import tagtopics as tt
 from benchmarks.synthetic import SyntheticCorpus, make_tagged_corpus
 from tagtopics.bp import holdout as heldout
-from tagtopics.bp.callbacks import Callback
-from tagtopics.bp.loop import Step
+from tagtopics.bp.callbacks import Callback, Step
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.models.online import OnlineModel
 

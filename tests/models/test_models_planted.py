@@ -16,10 +16,8 @@ from sklearn.base import clone
 import tagtopics as tt
 from benchmarks.synthetic import SyntheticCorpus, make_tagged_corpus
 from invariants import invariant_error
-from tagtopics.bp.callbacks import Callback
-from tagtopics.bp.graph import Totals, build_graph
-from tagtopics.bp.loop import Step
-from tagtopics.bp.propagation import Belief
+from tagtopics.bp.callbacks import Callback, Step
+from tagtopics.bp.graph import Belief, Totals, build_graph
 
 Floats = npt.NDArray[np.float64]
 every_seed = pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.slow) for s in (1, 2))])

@@ -193,8 +193,11 @@ def test_a_flipped_byte_is_found(shards: ShardFolder, tmp_path: Path, pattern: s
     [
         (lambda a: a | {"doc_sums": a["doc_sums"][1:]}, "doc_sums is float32"),
         (lambda a: a | {"doc_sums": a["doc_sums"].astype(np.float64)}, "doc_sums is float64"),
-        (lambda a: a | {"slot_means": a["slot_means"] * np.float32("nan")}, "slot_means is damaged"),
-        (lambda a: a | {"slot_means": -a["slot_means"]}, "slot_means is damaged"),
+        (
+            lambda a: a | {"slot_means": a["slot_means"] * np.float32("nan")},
+            "slot_means holds numbers that are not finite",
+        ),
+        (lambda a: a | {"slot_means": -a["slot_means"]}, "slot_means holds numbers that are not finite"),
         (lambda a: a | {"messages": np.ones((7, 8), np.float32)}, "messages is float32"),
         (lambda a: {name: a[name] for name in ("messages", "doc_sums")}, "of another shard"),
     ],

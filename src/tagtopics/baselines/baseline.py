@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import CSR, Float64
+from tagtopics.bp import loop
 from tagtopics.bp.graph import Priors
 from tagtopics.bp.loop import TopicAlgorithm
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
-from tagtopics.models.topics import Run, run_algorithm
+from tagtopics.models.topics import Run, TopicFit
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -34,15 +35,12 @@ class Baseline(TopicModel):
         if run.executor is not None:
             raise InputError(f"{type(self).__name__} keeps all documents in memory; LDA and TTM fit shards")
         has_words = np.diff(corpus.counts.indptr) > 0
-        topics = run_algorithm(
-            self._algorithm(corpus),
-            topic_word_prior=float(self.topic_word_prior),
-            tag_docs=np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel(),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callbacks=run.callbacks,
-        )
-        self._store(corpus, topics)
+        tag_docs = np.asarray(corpus.tags[has_words].sum(0), dtype=np.int64).ravel()
+        algorithm = self._algorithm(corpus)
+        result = loop.run(algorithm, max_iter=self.max_iter, tol=self.tol, callbacks=run.callbacks)
+        learned, history = algorithm.learned(result.state), tuple(result.history)
+        beta = float(self.topic_word_prior)
+        self._store(corpus, TopicFit(*learned, beta, tag_docs, history, result.reason))
 
     def _priors(self) -> Priors:
         alpha = np.full(self.n_topics, self.doc_topic_prior, dtype=np.float32)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from tagtopics.jit.compiling import inner, kernel
-from tagtopics.jit.randomness import uniform
+from tagtopics.jit.randomness import hash_bits
 
 
 @kernel
@@ -139,3 +139,9 @@ def _draw(running, n, goal):
         if running[k] > goal:
             return k
     return n - 1
+
+
+@inner
+def uniform(seed, counter):
+    """Return a number in (0, 1) for a counter."""
+    return np.float32((np.float64(hash_bits(seed, counter) >> np.uint64(40)) + 0.5) / np.float64(1 << 24))

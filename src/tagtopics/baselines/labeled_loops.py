@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tagtopics.baselines.gibbs_loops import uniform
 from tagtopics.jit.compiling import inner, kernel
-from tagtopics.jit.randomness import uniform
 
 
 @kernel

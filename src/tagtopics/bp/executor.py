@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -22,23 +21,14 @@ from tagtopics._typing import CSR, Bool, Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, anchored_topics, no_profiles
 from tagtopics.bp.constants import NOISE
-from tagtopics.bp.graph import (
-    Belief,
-    CorpusSums,
-    DocState,
-    FactorGraph,
-    Priors,
-    SweepInput,
-    Totals,
-)
-from tagtopics.errors import InputError, warn
+from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Priors, SweepInput, Totals
+from tagtopics.errors import warn
 
 # `memory="auto"` stores up to 8 GiB of messages: 4 bytes for each topic of each edge.
 MAX_STORED_BYTES = 8 * 2**30
 _CGROUP = Path("/sys/fs/cgroup")  # what a container sees of its own limits
 
 Take = Callable[[Int64], tuple[CSR, CSR]]  # returns counts and tags of documents by their rows, ascending
-Kernels = ModuleType  # `bp.sweep`, or `bp.reference` to check it: `sweep_input`, `start` and `sweep`
 
 
 class Sweep(NamedTuple):
@@ -60,10 +50,6 @@ class Executor(Protocol):
     @property
     def lean(self) -> bool:
         """Whether messages are recomputed in each sweep instead of stored."""
-
-    @property
-    def kernels(self) -> Kernels:
-        """The functions of a sweep."""
 
     @property
     def take(self) -> Take | None:
@@ -102,7 +88,6 @@ class MemoryExecutor:
 
     graph: FactorGraph
     lean: bool = False  # recompute messages in each sweep instead of storing them; see `reference.recall`
-    kernels: Kernels = compiled
     take: ClassVar[None] = None
     kept_rows: ClassVar[slice] = slice(None)
 
@@ -119,13 +104,12 @@ class MemoryExecutor:
 
     def start(self, word_topics: Float32, seed: int, sums: CorpusSums) -> DocState:
         """Return the initial state of all documents."""
-        docs: DocState = self.kernels.start(self.graph, word_topics, seed, self.lean, sums)
-        return docs
+        return compiled.start(self.graph, word_topics, seed, self.lean, sums)
 
     def sweep(self, sweep: Sweep, docs: DocState | None, sums: CorpusSums) -> float:
         """Update all documents in place."""
-        arguments = (sweep.given, sweep.priors, sums, sweep.own_counts)
-        return float(self.kernels.sweep(self.graph, docs, *arguments))
+        assert docs is not None
+        return compiled.sweep(self.graph, docs, sweep.given, sweep.priors, sums, sweep.own_counts)
 
     def doc_sums(self, belief: Belief) -> Float32:
         """Return the sums of the messages of all documents, (D, K)."""
@@ -150,22 +134,6 @@ def initial_topics(
         return np.ones((len(word_docs), n_topics), dtype=np.float32)
     profiles = executor.profiles(n_topics, seed)
     return anchored_topics(profiles, word_docs, n_topics) + NOISE
-
-
-def check_docs(docs: DocState, graph: FactorGraph, n_topics: int, where: str) -> None:
-    """Raise `InputError` if a restored state, without messages, does not fit a graph."""
-    for name, array, n in zip(DocState._fields, docs, (0, graph.n_docs, graph.n_slots), strict=True):
-        check_array(array, (n, n_topics), np.float32, f"{where}: {name}")
-
-
-def check_array(array: object, shape: tuple[int, ...], dtype: type, what: str) -> None:
-    """Raise `InputError` unless something is a contiguous array of finite numbers, none below zero."""
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.shape != shape:
-        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-        expected = f"{np.dtype(dtype)} {shape}"
-        raise InputError(f"{what} is {found}, expected {expected}: of another corpus or other parameters")
-    if not array.flags.c_contiguous or (array.size and not (array.min() >= 0 and array.max() < np.inf)):
-        raise InputError(f"{what} is damaged: it has negative or infinite numbers; start again without it")
 
 
 def is_lean(memory: str, graph: FactorGraph, n_topics: int) -> bool:

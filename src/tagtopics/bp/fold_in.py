@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,29 +14,24 @@ from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.jit.compiling import inner, kernel
 from tagtopics.jit.threads import run_ranges
 
+MAX_ITER, TOLERANCE = 100, 2e-2  # of a document: most iterations, share of its tokens that may still move
 _BATCH_EDGES = 1 << 22  # edges of a batch; large enough to keep all threads busy
 
 
-class FoldIn(NamedTuple):
-    """The topics and settings for inferring new documents."""
+def infer_topics(counts: Any, phi: Float32, alpha: Float32, own_counts: Any | None = None) -> Float32:
+    """Return theta (D, K) of counts (D, W), under phi (W, K) and the prior alpha (K,).
 
-    phi: Float32  # (W, K) p(word | topic)
-    doc_topic_prior: Float32  # (K,) alpha
-    max_iter: int = 100
-    tol: float = 2e-2
-
-    def doc_topic(self, counts: Any, tag_counts: Any | None = None) -> Float32:
-        """Return theta (D, K) of counts (D, W); pseudo-counts of known tags (D, K) are added to the prior."""
-        theta = np.empty((counts.shape[0], len(self.doc_topic_prior)), dtype=np.float32)
-        for first, last in document_ranges(np.diff(counts.indptr), _BATCH_EDGES):
-            graph = build_graph(counts[first:last])
-            prior = np.broadcast_to(self.doc_topic_prior, (last - first, len(self.doc_topic_prior)))
-            if tag_counts is not None:
-                prior = prior + tag_counts[first:last]
-            prior = np.ascontiguousarray(prior, dtype=np.float32)
-            batch = fold_in(graph, self.phi, prior, self.max_iter, self.tol) + prior
-            theta[first:last] = batch / batch.sum(1, keepdims=True, dtype=np.float64)
-        return theta
+    Pseudo-counts of each document, (D, K), are added to alpha.
+    """
+    theta = np.empty((counts.shape[0], len(alpha)), dtype=np.float32)
+    for first, last in document_ranges(np.diff(counts.indptr), _BATCH_EDGES):
+        prior = np.broadcast_to(alpha, (last - first, len(alpha)))
+        if own_counts is not None:
+            prior = prior + own_counts[first:last]
+        prior = np.ascontiguousarray(prior, dtype=np.float32)
+        batch = fold_in(build_graph(counts[first:last]), phi, prior, MAX_ITER, TOLERANCE) + prior
+        theta[first:last] = batch / batch.sum(1, keepdims=True, dtype=np.float64)
+    return theta
 
 
 def document_ranges(sizes: Any, most: int) -> Iterator[tuple[int, int]]:

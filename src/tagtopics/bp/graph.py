@@ -103,8 +103,7 @@ def build_graph(counts: CSR, tags: CSR | None = None) -> FactorGraph:
     word_docs = np.bincount(counts.indices, minlength=W).astype(np.int64)
     has_words = np.repeat(np.diff(counts.indptr) > 0, np.diff(tags.indptr))
     tag_docs = np.bincount(tags.indices[has_words], minlength=tags.shape[1]).astype(np.int64)
-    arrays, blocks = _arrays(counts, tags), cut_blocks(counts.indptr.astype(np.int64), W)
-    return wire(*arrays, blocks, Totals(D, n_tokens, word_docs, tag_docs))
+    return wire(counts, tags, cut_blocks(counts.indptr, W), Totals(D, n_tokens, word_docs, tag_docs))
 
 
 def query_graph(counts: CSR, tags: CSR) -> FactorGraph:
@@ -120,21 +119,11 @@ def _arrays(counts: CSR, tags: CSR) -> tuple[Int64, Int32, Float32, Int64, Int32
     return *edges, tags.indptr.astype(np.int64), tags.indices.astype(np.int32)
 
 
-def wire(
-    doc_edges: Int64,
-    edge_word: Int32,
-    edge_count: Float32,
-    doc_slots: Int64,
-    slot_tag: Int32,
-    doc_blocks: Int64,
-    totals: Totals,
-    first_edge: int = 0,
-) -> FactorGraph:
-    """Return the graph of a corpus, or of a part of one, from its index arrays; see `FactorGraph`."""
-    slot_has_words = np.repeat(np.diff(doc_edges) > 0, np.diff(doc_slots))
-    tag_slots = group_by(slot_tag, len(totals.tag_docs), keep=slot_has_words)
-    arrays = (doc_edges, edge_word, edge_count, doc_slots, slot_tag, tag_slots, doc_blocks)
-    return FactorGraph(*arrays, totals, first_edge)
+def wire(counts: CSR, tags: CSR, doc_blocks: Int64, totals: Totals, first_edge: int = 0) -> FactorGraph:
+    """Return the graph of a corpus, or of a part of one; see `FactorGraph`."""
+    has_words = np.repeat(np.diff(counts.indptr) > 0, np.diff(tags.indptr))
+    tag_slots = group_by(tags.indices, tags.shape[1], keep=has_words)
+    return FactorGraph(*_arrays(counts, tags), tag_slots, doc_blocks, totals, first_edge)
 
 
 def cut_blocks(doc_edges: Int64, n_words: int) -> Int64:

@@ -19,13 +19,13 @@ import numpy as np
 
 from tagtopics._typing import Float64
 from tagtopics.bp.executor import MemoryExecutor, Take
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 from tagtopics.bp.graph import Priors, build_graph
 from tagtopics.bp.holdout import log_likelihoods
 from tagtopics.bp.loop import run
 from tagtopics.bp.pilot import choose_held_out
 from tagtopics.bp.propagation import BeliefPropagation
-from tagtopics.corpus.splits import completion
+from tagtopics.corpus.splits import are_whole, completion
 
 MIN_DOCS = 200  # corpora with fewer documents keep the priors they were given
 _ALPHA, _BETA = 0.1, 0.05  # of preset "paper" (the paper states none), and of models with few topics
@@ -64,7 +64,7 @@ def choose_priors(
     rest, held_out = choose_held_out(n_docs, seed)
     counts, tags = take(rest[:: 1 + len(rest) // _CHOICE_DOCS])
     others = take(held_out)[0]
-    if not all(np.array_equal(part.data, np.rint(part.data)) for part in (counts, others)):
+    if not (are_whole(counts) and are_whole(others)):
         return priors
     executor, (seen, hidden) = MemoryExecutor(build_graph(counts, tags[:, :0])), completion(others, seed)
     calm = min(priors.relaxation, _RELAXATION)
@@ -79,7 +79,7 @@ def choose_priors(
         begun = belief._replace(priors=tried._replace(relaxation=relaxation)), shared.history
         raised = run(algorithm, max_iter=_CHOICE_SWEEPS, start=begun).state.sums.words + tried.topic_word
         phi = (raised / raised.sum(0)).astype(np.float32)
-        theta = FoldIn(phi, tried.doc_topic).doc_topic(seen)
+        theta = infer_topics(seen, phi, tried.doc_topic)
         return log_likelihoods(hidden, theta, phi) / max(float(hidden.sum()), 1.0)
 
     def climb(found: Priors, best: Float64, others: Sequence[Priors], goal: float) -> tuple[Priors, Float64]:

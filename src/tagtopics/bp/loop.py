@@ -9,8 +9,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from tagtopics._typing import Float32, Float64
 from tagtopics.bp.callbacks import Callback, Step
 
-__all__ = ["Callback", "FitResult", "Learned", "Step", "TopicAlgorithm", "proportions", "run"]
-
 State = TypeVar("State")
 
 

@@ -31,15 +31,9 @@ class Pilot:
     doc_sums: Float32  # (D, K) sums of the messages of its documents
     word_sums: Float64  # (W, K) sums of the messages of the words
     tag_sums: Float64  # (T, K) sums of the slot means of the tags
+    tag_docs: Int64  # (T,) number of its documents with words that have each tag
     topic_word_prior: float  # pseudo-count of a word in a topic
     seed: int  # of the choice of documents
-
-    @property
-    def tag_docs(self) -> Float64:
-        """(T,) the number of its documents with words that have each tag."""
-        has_words = np.diff(self.counts.indptr) > 0
-        found = np.bincount(self.tags[has_words].indices, minlength=self.tags.shape[1])
-        return found.astype(np.float64)
 
     def start(self) -> Start:
         """Return its topics as the start of a fit to all documents."""

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
+from tagtopics.bp import sweep as compiled
+from tagtopics.bp.callbacks import Step
 from tagtopics.bp.constants import NOISE
-from tagtopics.bp.executor import Executor, Sweep, check_array, initial_topics
+from tagtopics.bp.executor import Executor, Sweep, initial_topics
 from tagtopics.bp.graph import Belief, CorpusSums, Priors
-from tagtopics.bp.loop import Learned, Step, proportions
+from tagtopics.bp.loop import Learned, proportions
 from tagtopics.bp.relations import Relations
+from tagtopics.corpus.core import check_array
 from tagtopics.errors import InputError
-
-__all__ = ["Belief", "BeliefPropagation", "Start"]
 
 # Relaxation is multiplied by this after each sweep: a long fit ends with plain sweeps and converges.
 _FADING, _LATE_FADING = 0.95, 0.97
@@ -29,8 +30,6 @@ _EVERY, _MANY = 10, 5_000
 # A default fit ends with a few sweeps with a smaller exponent and a larger prior of words, as a multiple; a
 # part of this prior stays in p(word | topic) (decision 206).
 LAST_SWEEPS, _LAST_EXPONENT, _LAST_PRIOR, LAST_SHARE = 3, 0.9375, 4.0, 0.25
-# Numbers of `Priors` that stay the same in all sweeps of a fit.
-_LASTING = ("topic_word", "pairwise_weight", "higher_order_weight", "order", "word_exponent", "own_tokens")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +82,7 @@ class BeliefPropagation:
         plain = priors.relaxation > 1 and number < _PLAIN
         used = priors._replace(relaxation=0.0) if plain else priors
         arguments = (previous, used, executor.lean)
-        given = executor.kernels.sweep_input(everything, tag_docs, *arguments)
+        given = compiled.sweep_input(everything, tag_docs, *arguments)
         sums.clear(tags=credits)
         moved = executor.sweep(Sweep(number + 1, given, used, self._own_counts(belief)), docs, sums)
         change = moved / max(float(totals.n_tokens), 1e-300)
@@ -140,18 +139,15 @@ class BeliefPropagation:
             check_array(array, (n, K), np.float64, f"start: sums of {name}")
         n_previous = W if self.executor.lean or len(belief.previous) else 0
         check_array(belief.previous, (n_previous, K), np.float32, "start: previous word sums")
-        check_array(belief.priors.doc_topic, (K,), np.float32, "start: doc_topic prior")
-        if not np.array_equal(belief.priors.doc_topic, self.priors.doc_topic):
-            raise InputError("start: was begun with another doc_topic_prior; use the same")
+        check_array(belief.priors.doc_topic, (K,), np.float32, "start: doc_topic")
         found, sweep, (fading, plain) = belief.priors.relaxation, belief.sweep, self._fading()
         wanted = self.priors.relaxation * fading ** max(sweep - plain, 0)
         piloted = min(self.priors.relaxation, AFTER_PILOT) * fading**sweep  # with or without `max_iter`
-        if not np.isclose(found, [wanted, piloted]).any() and (found != 0 or sweep < _PLAIN):
-            raise InputError("start: was begun with another relaxation; use the same")
-        for name in _LASTING:
-            there, here = getattr(belief.priors, name), getattr(self.priors, name)
-            if there != here:
-                raise InputError(f"start: was begun with another {name} ({there:g} there, {here:g} now)")
+        fades = np.isclose(found, [wanted, piloted]).any() or (found == 0 and sweep >= _PLAIN)
+        for name in Priors._fields:
+            same = np.array_equal(getattr(belief.priors, name), getattr(self.priors, name))
+            if not (fades if name == "relaxation" else same):
+                raise InputError(f"start: was begun with another {name}; use the same")
         if not abs(belief.sums.words.sum() - totals.n_tokens) <= 1e-3 * max(totals.n_tokens, 1.0):
             raise InputError("start: a checkpoint of another corpus; its sums do not match the documents")
 

@@ -189,8 +189,12 @@ def sweep(
             continue
         mix, profiles = _mixture_of(graph, docs, given, priors, d)
         old = messages[edges].copy()
-        arguments = (messages, range(edges.start, edges.stop), mix, own_counts[d])
-        _update_document(graph, given.words, priors, *arguments)
+        doc_sum = old.sum(0)
+        for e in range(edges.start, edges.stop):
+            own, count, w = messages[e].copy(), float(graph.edge_count[e]), graph.edge_word[e]
+            read = (doc_sum, given.words.sums[w], given.words.shares[w])
+            messages[e] = edge_message(own, count, *read, mix, priors, own_counts[d])
+            doc_sum += messages[e] - own
         moved += float(np.abs(messages[edges] - old).sum())
         if profiles:
             shares = credit(messages[edges], profiles)
@@ -260,24 +264,6 @@ def _neighbourhood(graph: FactorGraph, docs: DocState, d: int) -> tuple[list[Flo
         means.append(docs.slot_means[members].astype(np.float64))
         me.append(int(np.flatnonzero(members == s)[0]))
     return means, me
-
-
-def _update_document(
-    graph: FactorGraph,
-    words: WordInput,
-    priors: Priors,
-    messages: Float64,
-    edges: range,
-    mix: Float64,
-    own_counts: Float32,
-) -> None:
-    """Update the messages of one document's edges, one after the other, in place."""
-    doc_sum = messages[edges.start : edges.stop].sum(0)
-    for e in edges:
-        own, count, w = messages[e].copy(), float(graph.edge_count[e]), graph.edge_word[e]
-        sums = (doc_sum, words.sums[w], words.shares[w])
-        messages[e] = edge_message(own, count, *sums, mix, priors, own_counts)
-        doc_sum += messages[e] - own
 
 
 def _narrow(array: Float64) -> Float32:
@@ -369,11 +355,6 @@ def hash_bits(seed: int, counters: Any) -> npt.NDArray[np.uint64]:
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return np.asarray(z ^ (z >> np.uint64(31)))
-
-
-def hashed_uniform(seed: int, counters: Any) -> Float64:
-    """Return a number in (0, 1) for each counter."""
-    return ((hash_bits(seed, counters) >> np.uint64(40)).astype(np.float64) + 0.5) / (1 << 24)
 
 
 def mix_bits(bits: npt.NDArray[np.uint64], n: int) -> Float64:

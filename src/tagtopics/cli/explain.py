@@ -137,12 +137,6 @@ def credited_documents(model: TTM, corpus: Corpus) -> list[dict[str, Any]]:
     return documents
 
 
-def best_tag(word: dict[str, Any]) -> str:
-    """Return the tag with the most credit for a word; the first of equals."""
-    credit: dict[str, float] = word["credit"]
-    return max(credit, key=lambda tag: credit[tag])
-
-
 def draw_document(console: Console, document: dict[str, Any], top: int) -> None:
     """Print the tags of one document: their shares of its tokens, and the words with the most credit."""
     console.print(plain(document["id"], "bold"))
@@ -150,10 +144,11 @@ def draw_document(console: Console, document: dict[str, Any], top: int) -> None:
         console.print("  no tag that the model knows\n", style="dim")
         return
     total = sum(word["count"] for word in document["words"]) or 1
+    credited = [(word, max(word["credit"], key=word["credit"].get)) for word in document["words"]]
     rows = []
     for tag in document["tags"]:
         tokens = sum(word["credit"].get(tag, 0.0) * word["count"] / total for word in document["words"])
-        mine = [word for word in document["words"] if best_tag(word) == tag] or document["words"][:top]
+        mine = [word for word, best in credited if best == tag] or document["words"][:top]
         mine = sorted(mine, key=lambda word: -word["credit"][tag] * word["count"])[:top]
         words = ", ".join(f"{word['word']} {word['credit'][tag]:.2f}" for word in mine)
         rows.append((tag, f"{100 * tokens:.0f} %", words))

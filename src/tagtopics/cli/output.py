@@ -74,11 +74,11 @@ def write_error(line: str) -> None:
         pass
 
 
-def clean(value: str, keep: str = "") -> str:
+def clean(value: str) -> str:
     """Return text with control and direction characters escaped, so that it cannot control a terminal."""
     if value.isascii() and value.isprintable():
         return value
-    controls = {c for c in set(value) - set(keep) if c in _DIRECTION or unicodedata.category(c) in _CONTROL}
+    controls = {c for c in set(value) if c in _DIRECTION or unicodedata.category(c) in _CONTROL}
     return "".join(c.encode("unicode_escape").decode() if c in controls else c for c in value)
 
 
@@ -87,14 +87,14 @@ def clean_line(value: str) -> str:
     return clean(" ".join(value.split()))
 
 
-def plain(value: object, style: str = "", keep: str = "") -> Text:
+def plain(value: object, style: str = "") -> Text:
     """Return user text, never parsed as markup; words of more than 200 characters are cut.
 
     The time that a table takes is quadratic in its longest word.
     """
     from rich.text import Text
 
-    return Text(_LONG.sub(r"\1…", clean(str(value), keep)), style=style)
+    return Text(_LONG.sub(r"\1…", clean(str(value))), style=style)
 
 
 def make_table(

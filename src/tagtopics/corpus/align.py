@@ -18,8 +18,6 @@ from tagtopics.errors import InputError
 
 def extend_names(names: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
     """Return names, followed by those of `more` that are new, in their order."""
-    if tuple(names) == tuple(more):
-        return tuple(names)
     return tuple(dict.fromkeys((*names, *more)))
 
 

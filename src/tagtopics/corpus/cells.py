@@ -33,7 +33,6 @@ from tagtopics.corpus.text import clean_name
 from tagtopics.errors import InputError, Unusual
 
 TagLists = list[list[str]]  # the tags of each document, in the order given, with repetitions
-NotedTags = tuple[TagLists, list[str]]  # with lines on decisions
 
 # The separators of a column that no one has named: those of `STRONG` that occur in it, else `WEAK`.
 STRONG, WEAK = (";", "|"), ","
@@ -207,7 +206,6 @@ def _short(text: str) -> str:
 def read_tags(
     cells: Sequence[Any],
     *,
-    separator: str | None = None,
     style: TagStyle | None = None,
     kind: str | None = None,
     where: Where = document_number,
@@ -216,12 +214,11 @@ def read_tags(
 
     Args:
         cells: what was given for each of D documents.
-        separator: what divides the tags of a string; None for the default.
-        style: how strings are read, if these cells are a part of a column for which that was decided.
+        style: how strings are read; None for that of these cells, by default.
         kind: put before each tag, as in `author:Jane Doe`; None for plain tags.
         where: names a row in errors.
     """
-    split = (style or TagStyle.of(cells, separator)).splitter()
+    split = (style or TagStyle.of(cells)).splitter()
     lists = tags_of_cells(cells, split, where)
     return lists if kind is None else [[f"{kind}:{tag}" for tag in tags] for tags in lists]
 
@@ -248,12 +245,6 @@ def tags_of_cells(cells: Sequence[Any], split: Callable[[str], list[Any]], where
                 tags.append(name)
         found.append(tags)
     return found
-
-
-def noted_tags(cells: Sequence[Any], separator: str | None, where: Where = document_number) -> NotedTags:
-    """Return the tags of a whole column, and what was decided."""
-    style = TagStyle.of(cells, separator)
-    return read_tags(cells, style=style, where=where), style.notices("tags")
 
 
 # ----------------------------------------------------------------------------------------------- metadata

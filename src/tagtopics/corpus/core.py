@@ -14,9 +14,10 @@ import scipy.sparse as sp
 from tagtopics._html import html_table
 from tagtopics._typing import CSR, Bool, Int64
 from tagtopics.corpus.recipe import Columns, TextRecipe
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, one_line
 
 INT32_MAX = int(np.iinfo(np.int32).max)
+_FINITE = float(np.finfo(np.float64).max)
 Tokenizer = Callable[[str], Iterable[str]]
 Where = Callable[[int], str]  # names a row of a source in errors
 PER_DOCUMENT = ("labels", "texts", "split", "titles", "dates", "urls")  # optional fields of a corpus
@@ -316,10 +317,21 @@ def checked_csr(
         csr = sp.csr_array((data, indices, indptr), shape=shape)
         csr.check_format(full_check=True)
     except (ValueError, IndexError, OverflowError, MemoryError) as error:
-        raise InputError(f"{what}: damaged matrix, {' '.join(str(error).split())[:200]}") from None
+        raise InputError(f"{what}: damaged matrix, {one_line(error)}") from None
     if canonical and not csr.has_canonical_format:
         raise InputError(f"{what}: damaged matrix, its columns do not ascend within a row")
     return csr
+
+
+def check_array(
+    array: Any, shape: tuple[int, ...], dtype: Any, what: str, *, least: float = 0.0, most: float = _FINITE
+) -> None:
+    """Raise an `InputError` about `what` unless an array from a file has this shape, dtype and range."""
+    if array.shape != shape or array.dtype != dtype:
+        found = f"{array.dtype} {array.shape}"
+        raise InputError(f"{what} is {found}, but should be {np.dtype(dtype)} {shape}")
+    if array.size and not (float(array.min()) >= least and float(array.max()) <= most):  # also of NaN
+        raise InputError(f"{what} holds numbers that are not finite, too small or too large")
 
 
 def tag_matrix(doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str] | Mapping[str, int]) -> CSR:
@@ -331,15 +343,12 @@ def tag_matrix(doc_tags: Iterable[Iterable[str]], tag_names: Sequence[str] | Map
     """
     column = tag_names if isinstance(tag_names, Mapping) else {name: t for t, name in enumerate(tag_names)}
     lists = [list(names) for names in doc_tags]
-    n_tags = len(tag_names)
-    docs = np.repeat(np.arange(len(lists)), np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)))
-    tags = np.array([column.get(name, -1) for names in lists for name in names], dtype=np.int64)
-    pairs = np.sort(docs[tags >= 0] * n_tags + tags[tags >= 0])
-    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-    indptr = np.searchsorted(pairs, np.arange(len(lists) + 1) * n_tags).astype(np.int32)
-    ones = np.ones(len(pairs), dtype=np.int8)
-    indices = (pairs % max(n_tags, 1)).astype(np.int32)
-    return sp.csr_array((ones, indices, indptr), shape=(len(lists), n_tags))
+    docs = np.array([d for d, names in enumerate(lists) for _ in names], dtype=np.int32)
+    tags = np.array([column.get(name, -1) for names in lists for name in names], dtype=np.int32)
+    places = docs[tags >= 0], tags[tags >= 0]
+    matrix = sp.csr_array((np.ones(len(places[0]), dtype=np.int8), places), (len(lists), len(tag_names)))
+    matrix.data[:] = 1
+    return matrix
 
 
 def _csr(matrix: Any, what: str) -> CSR:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Int64
 from tagtopics.corpus.align import align_columns
-from tagtopics.corpus.cells import name_of, noted_tags, read_metadata
+from tagtopics.corpus.cells import TagStyle, name_of, read_metadata, read_tags
 from tagtopics.corpus.core import (
     PER_DOCUMENT,
     Corpus,
@@ -250,7 +250,8 @@ def _with_values(documents: Documents, options: ReadOptions) -> Documents:
             )
     tags, fields, lines = options.tags, dict[str, Any](), list[str]()
     if tags is not None and not (sp.issparse(tags) or (isinstance(tags, np.ndarray) and tags.ndim == 2)):
-        tags, lines = noted_tags(list(tags), options.tag_separator)
+        style = TagStyle.of(tags := list(tags), options.tag_separator)
+        tags, lines = read_tags(tags, style=style), style.notices("tags")
     if tags is not None:
         fields |= {"tags": tags, "tag_names": None}
 

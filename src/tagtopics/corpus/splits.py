@@ -35,6 +35,16 @@ def train_test(corpus: Corpus, seed: int, test_share: float = 0.2) -> tuple[Int6
     return np.sort(order[n_test:]), np.sort(order[:n_test])
 
 
+def are_whole(counts: CSR) -> bool:
+    """Tell whether all weights are whole numbers, so that the tokens of documents can be held out."""
+    return bool(np.array_equal(counts.data, np.rint(counts.data)))
+
+
+def can_split(counts: CSR) -> bool:
+    """Tell whether `completion` can split all documents of counts (D, W), of which there is at least one."""
+    return are_whole(counts) and bool(counts.sum(1, dtype=np.float64).max() < MOST_TOKENS)
+
+
 def completion(counts: CSR, seed: int, share: float = 0.8) -> tuple[CSR, CSR]:
     """Split the tokens of each document at random, for document completion.
 

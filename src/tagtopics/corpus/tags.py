@@ -44,11 +44,6 @@ def bare_name(tag: str) -> str:
     return split_kind(tag)[1]
 
 
-def distinct_tags(lists: TagLists) -> tuple[str, ...]:
-    """Return all tags, sorted."""
-    return tuple(sorted({tag for tags in lists for tag in tags}))
-
-
 def tags_together(tags: CSR) -> CSR:
     """Return CSR (T, T): how many documents have both tags; 0 for a tag and itself.
 
@@ -94,11 +89,10 @@ def tags_of_labels(
     else:
         lists = tags_of_cells(y, lambda label: [label], document_number)
     _check_length(len(lists), n_docs)
-    found = distinct_tags(lists)
+    found = tuple(sorted(set(chain.from_iterable(lists))))
     names = found if tag_names is None else tuple(tag_names)
     if unknown := set(found).difference(names):
-        message = f"{len(unknown)} tag(s) unknown to the model left out, such as {min(unknown)!r}"
-        warn(message)
+        warn(f"{len(unknown)} tag(s) unknown to the model left out, such as {min(unknown)!r}")
     return tag_matrix(lists, names), names
 
 
@@ -131,25 +125,17 @@ def _tags_of_indicator(y: Any, n_docs: int, tag_names: Sequence[str] | None) -> 
         raise InputError("tags: an indicator matrix holds zeros and ones only; give tags as lists or strings")
     csr = csr.astype(np.int8)
     if hasattr(y, "columns"):
-        return _named_columns(csr, list(y.columns), tag_names)
+        have = [name_of(name, lambda: "tags") or "" for name in y.columns]  # equal ones are one tag
+        names = tuple(dict.fromkeys(have)) if tag_names is None else tuple(tag_names)
+        tags, n_lost = align_columns(csr, have, names)
+        tags.data = np.ones(tags.nnz, dtype=np.int8)
+        if n_lost:
+            warn(f"{n_lost:,} tag(s) of the new documents unknown to the model left out")
+        return tags, names
     names = tuple(f"tag{t}" for t in range(csr.shape[1])) if tag_names is None else tuple(tag_names)
     if len(names) != csr.shape[1]:
         raise InputError(f"tags: the indicator has {csr.shape[1]} columns, the model has {len(names)} tags")
     return csr, names
-
-
-def _named_columns(
-    csr: CSR, columns: list[Any], tag_names: Sequence[str] | None
-) -> tuple[CSR, tuple[str, ...]]:
-    """Return the indicator of a table; columns whose clean names are equal are one tag."""
-    have = [name_of(name, lambda: "tags") or "" for name in columns]
-    names = tuple(dict.fromkeys(have)) if tag_names is None else tuple(tag_names)
-    tags, n_lost = align_columns(csr, have, names)
-    tags.data = np.ones(tags.nnz, dtype=np.int8)
-    if n_lost:
-        message = f"{n_lost:,} tag(s) of the new documents unknown to the model left out"
-        warn(message)
-    return tags, names
 
 
 def _check_length(found: int, expected: int) -> None:

@@ -92,9 +92,7 @@ def count_all(texts: Sequence[str], recipe: TextRecipe) -> tuple[CSR, Sequence[s
     analyze = analyzer(recipe)
     found = _csr_of(([column[term] for term in analyze(text)] for text in texts), column)
     terms = sorted(column)
-    rank = np.empty(len(terms), dtype=np.int32)
-    rank[[column[term] for term in terms]] = np.arange(len(terms))
-    counts = sp.csr_array((found.data, rank[found.indices], found.indptr), shape=found.shape)
+    counts = found[:, [column[term] for term in terms]]
     counts.sort_indices()
     return counts, terms
 

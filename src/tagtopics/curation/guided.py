@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from tagtopics._typing import CSR, Bool, Float32, Float64
+from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import Executor, initial_topics
-from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
 from tagtopics.curation.edits import topic_record

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,9 @@ def evaluate_classification(
     generator = np.random.default_rng(seed)
     of_class = [np.flatnonzero(train_labels == name) for name in np.unique(train_labels)]
     chosen = np.sort(np.concatenate([generator.permutation(rows)[:per_class] for rows in of_class]))
-    train, test = _document_features(split, train_rows[chosen], test_rows)
+    rows = train_rows[chosen], test_rows
+    train, test = np.sqrt(split.train_topics[rows[0]]), np.sqrt(split.test_topics[test_rows])
+    train, test = _append_tags(split, train, test, lambda likely, some: np.sqrt(likely[some]), rows)
     guesses = SVC(C=10.0, gamma="scale").fit(train, train_labels[chosen]).predict(test)
     names, sizes = np.unique(train_labels, return_counts=True)
     metrics = {
@@ -62,18 +65,13 @@ def evaluate_classification(
     return result(metrics, split.seconds, began)
 
 
-def _document_features(split: FittedSplit, train_rows: Int64, test_rows: Int64) -> tuple[Float32, Float32]:
-    """Return the features of training and test documents: square roots of topics, and of inferred tags."""
-    train, test = np.sqrt(split.train_topics[train_rows]), np.sqrt(split.test_topics[test_rows])
+def _append_tags(
+    split: FittedSplit, train: Any, test: Any, of_tags: Callable[..., Any], rows: tuple[Int64, Int64]
+) -> tuple[Float32, Float32]:
+    """Append features of inferred tags, if there are any, scaled to vary as much in the training rows."""
     if split.train_tags is None or split.test_tags is None:
         return train, test
-    return _append_features(
-        train, test, np.sqrt(split.train_tags[train_rows]), np.sqrt(split.test_tags[test_rows])
-    )
-
-
-def _append_features(train: Any, test: Any, more_train: Any, more_test: Any) -> tuple[Float32, Float32]:
-    """Append further features to others, scaled to vary as much as those in the training documents."""
+    more_train, more_test = of_tags(split.train_tags, rows[0]), of_tags(split.test_tags, rows[1])
     scale = np.sqrt(train.var(0).sum() / max(float(more_train.var(0).sum()), 1e-12))
     centre = more_train.mean(0)
     parts = ((train, more_train), (test, more_test))
@@ -133,7 +131,9 @@ def evaluate_links(
     generator = np.random.default_rng(seed)
     train_pairs, train_linked = _draw_pairs(split.train, given, generator, "training")
     test_pairs, test_linked = _draw_pairs(split.test, given, generator, "test")
-    train, test = _pair_features(split, train_pairs, test_pairs, power)
+    parts = ((split.train_topics, train_pairs), (split.test_topics, test_pairs))
+    train, test = ((topics[pairs[:, 0]] * topics[pairs[:, 1]]) ** power for topics, pairs in parts)
+    train, test = _append_tags(split, train, test, _shared_tags, (train_pairs, test_pairs))
     machine = SVC(C=10.0, gamma="scale").fit(train, train_linked)
     guesses = machine.predict(test)
     metrics = {
@@ -173,18 +173,6 @@ def _draw_pairs(corpus: Corpus, given: bool, generator: np.random.Generator, par
     apart = np.array(sorted(others), dtype=np.int64)
     apart = apart[np.sort(generator.permutation(len(apart))[:wanted])]
     return np.concatenate([chosen[:wanted], apart]), np.arange(2 * wanted) < wanted
-
-
-def _pair_features(
-    split: FittedSplit, train_pairs: Int64, test_pairs: Int64, power: float
-) -> tuple[Float32, Float32]:
-    """Return the features of training and test pairs: products of topics, and inferred tags in common."""
-    parts = ((split.train_topics, train_pairs), (split.test_topics, test_pairs))
-    train, test = ((topics[pairs[:, 0]] * topics[pairs[:, 1]]) ** power for topics, pairs in parts)
-    if split.train_tags is None or split.test_tags is None:
-        return train, test
-    shared = _shared_tags(split.train_tags, train_pairs), _shared_tags(split.test_tags, test_pairs)
-    return _append_features(train, test, *shared)
 
 
 def _shared_tags(likely: Float32, pairs: Int64) -> Float64:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, TypeAlias
 
-from tagtopics.corpus.cells import name_of, read_tags
+from tagtopics.corpus.cells import TagStyle, name_of, read_tags
 from tagtopics.corpus.core import Documents, ReadOptions
 from tagtopics.corpus.formats.registry import Format, read_table, register
 from tagtopics.corpus.formats.tables import Table, table_of_rows
@@ -77,7 +77,7 @@ def _from_table(
     images = options.id or first_column(table, FILE_COLUMNS, "images")
     table.column(images, "the images")
     cells = table.column(first_column(table, TAG_COLUMNS, "tags"), "the tags")
-    found = read_tags(cells, separator=options.tag_separator, where=table.where)
+    found = read_tags(cells, style=TagStyle.of(cells, options.tag_separator), where=table.where)
     rows, strangers = rows_of_files(table, images, names)
     missing = [name for name, of_image in zip(names, rows, strict=True) if not of_image]
     unusual = _name_files(f"{source} names", "that cannot be found in the folder", strangers)

@@ -18,12 +18,6 @@ def hash_bits(seed, counter):
 
 
 @inner
-def uniform(seed, counter):
-    """Return a number in (0, 1) for a counter; see `reference.hashed_uniform`."""
-    return np.float32((np.float64(hash_bits(seed, counter) >> np.uint64(40)) + 0.5) / np.float64(1 << 24))
-
-
-@inner
 def mix_bits(bits, k):
     """Return a number in (0, 1): a 32-bit mix of some random bits and k, cheap enough for inner loops."""
     x = np.uint32(np.uint32(bits) + np.uint32(np.uint32(k) * np.uint32(0x9E3779B9)))

@@ -13,25 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float32, Float64
 from tagtopics.bp import holdout
-from tagtopics.bp.callbacks import announce
+from tagtopics.bp.callbacks import Callback, announce
 from tagtopics.bp.executor import Executor
-from tagtopics.bp.fold_in import FoldIn
-from tagtopics.bp.loop import Callback
+from tagtopics.bp.fold_in import infer_topics
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.splits import seen_part
+from tagtopics.corpus.splits import are_whole, seen_part
 from tagtopics.errors import InputError, warn
 from tagtopics.files import utc_now
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models import precompile
-from tagtopics.models.documents import (
-    align_words,
-    are_whole,
-    inferred_tags,
-    read_documents,
-    titles_of,
-    without_tags,
-)
+from tagtopics.models.documents import align_words, inferred_tags, read_documents, titles_of, without_tags
 from tagtopics.models.naming import find_topic_phrases
 from tagtopics.models.queries import Queries
 from tagtopics.models.topic_words import CANDIDATES, choose_topic_words
@@ -268,7 +260,7 @@ class TopicModel(Queries):
         """
         parts = [part for part in (own_counts, self._tag_pseudo_counts(tags)) if part is not None]
         total = sum(parts[1:], parts[0]) if parts else None
-        return FoldIn(self.phi(), self.doc_topic_prior_).doc_topic(counts, total)
+        return infer_topics(counts, self.phi(), self.doc_topic_prior_, total)
 
     def _checked_vectors(self, vectors: Any, n_docs: int) -> Float32:
         """Return vectors to learn from, of length one."""

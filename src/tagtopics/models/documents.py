@@ -152,19 +152,11 @@ def validate_matrix(model: Any, X: Any, reset: bool) -> Any:
     return validate_data(model, X, reset=reset, **rules)
 
 
-def are_whole(counts: CSR) -> bool:
-    """Tell whether all weights are whole numbers."""
-    return bool(np.array_equal(counts.data, np.rint(counts.data)))
-
-
 def canonical(counts: Any) -> CSR:
     """Return non-negative weights of any dtype as sorted CSR without zeros or duplicates."""
-    csr = sp.csr_array(counts)
-    if csr is counts or np.shares_memory(csr.data, getattr(counts, "data", np.empty(0))):
-        csr = csr.copy()
+    csr = sp.csr_array(counts, copy=True)
     csr.sum_duplicates()
     csr.eliminate_zeros()
-    csr.sort_indices()
     return csr
 
 
@@ -199,8 +191,7 @@ def _align(matrix: CSR, have: Sequence[str], want: Sequence[str], what: str) -> 
         return matrix
     aligned, lost = align_columns(matrix, have, want)
     if lost:
-        message = f"{lost:,} {what}(s) of the new documents unknown to the model left out"
-        warn(message)
+        warn(f"{lost:,} {what}(s) of the new documents unknown to the model left out")
     return aligned
 
 

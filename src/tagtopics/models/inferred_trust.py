@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Float32, Float64, Int64
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 from tagtopics.corpus.splits import completion
 from tagtopics.models.documents import inferred_tags
-from tagtopics.recommend.recommender import TagRecommender, fit_recommender
+from tagtopics.recommend.recommender import fit_recommender
 from tagtopics.tag_prior.inference import TagPrior
 from tagtopics.tag_prior.learn import PilotTopics, TagSettings
 from tagtopics.tag_prior.prior import pairs_of
@@ -24,15 +23,6 @@ _MOST_DOCS, _LEAST_TAG_DOCS = 2000, 2
 _MOST_PAIRS = 1 << 21  # documents set aside times tags; above that, every n-th document is used
 _SHARE = 10  # one document in 10 must have as many words, else trust is that of fewer words
 _FEW_DOCS, _MOST_DRAWS = 999, 5  # if not more documents are set aside, their words are drawn several times
-
-
-class _Pilot(NamedTuple):
-    """What predicts documents set aside."""
-
-    prior: TagPrior
-    topics: FoldIn
-    recommender: TagRecommender
-    tag_names: Sequence[str]
 
 
 def learn_trust(
@@ -60,24 +50,42 @@ def learn_trust(
     """
     generator, (counts, tags, _, phi, profiles) = np.random.default_rng(seed), pilot
     used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
-    rows, topics = np.sort(generator.permutation(used)[:_MOST_DOCS]), FoldIn(phi, alpha)
+    rows = np.sort(generator.permutation(used)[:_MOST_DOCS])
     counts, tags = counts[rows], sp.csr_array(tags[rows])
     columns = np.flatnonzero(np.bincount(tags.indices, minlength=len(tag_names)) >= _LEAST_TAG_DOCS)
     if settings.known == settings.hidden or not len(columns):
         return (0.0,) * len(WORDS)
     names = tuple(tag_names[t] for t in columns.tolist())
-    recommender = fit_recommender(counts, sp.csr_array(tags[:, columns]), topics.doc_topic(counts), names)
+    theta = infer_topics(counts, phi, alpha)
+    recommender = fit_recommender(counts, sp.csr_array(tags[:, columns]), theta, names)
     pairs = pairs_of(tag_words, np.full(len(tag_names), settings.shrinkage))
     prior = TagPrior(phi, profiles, settings, tag_words, pairs, settings.credit_strengths)
     D = held_out.shape[0]
     step, draws = 1 + D * len(names) // _MOST_PAIRS, min(1 + _FEW_DOCS // D, _MOST_DRAWS)
     document = np.tile(np.arange(0, D, step), draws)
     rest, hidden = completion(held_out[document], seed)
-    found, drawn = _Pilot(prior, topics, recommender, tag_names), list(first_words(rest, generator))
+    drawn = list(first_words(rest, generator))
 
     def gains(i: int, levels: range) -> list[float]:
+        """Return what tags inferred from the words seen add to the log probability of hidden ones, by level.
+
+        Gains are those over the lowest of the levels. If it is no trust at all, the standard error of the
+        next one is subtracted: some trust must be better than none. Draws of a document are added up.
+        """
         rows, seen = drawn[i]
-        return _gains(found, seen, hidden[rows], document[rows], levels)
+        likely = recommender.probabilities(seen, infer_topics(seen, phi, alpha))
+
+        def predict(level: float) -> Float64:
+            tags = inferred_tags(likely * np.float32(level), names, tag_names)
+            return prior.log_likelihoods(prior.infer(seen, tags), hidden[rows])
+
+        lowest = predict(_LEVELS[levels[0]])
+        gains = [predict(_LEVELS[level]) - lowest for level in levels[1:]]
+        error = 0.0
+        if levels[0] == 0 and len(lowest):
+            by_document = np.bincount(np.unique(document[rows], return_inverse=True)[1], gains[0])
+            error = float(np.sqrt(np.square(by_document - by_document.mean()).sum()))
+        return [0.0, *(float(gain.sum()) - error for gain in gains)]
 
     enough = max(1, sum(_SHARE * len(rows) >= len(document) for rows, _ in drawn))
     levels = rising_levels(gains, enough, len(_LEVELS))
@@ -103,28 +111,6 @@ def rising_levels(gains: Callable[[int, range], Sequence[float]], n: int, n_leve
 
     search(0, n, range(n_levels))
     return found
-
-
-def _gains(pilot: _Pilot, seen: CSR, hidden: CSR, document: Int64, levels: range) -> list[float]:
-    """Return what tags inferred from the words seen add to the log probability of hidden ones, by level.
-
-    Gains are those over the lowest of the levels. If it is no trust at all, the standard error of the next
-    one is subtracted: some trust must be better than none. Rows of the same document, (D,), are added up.
-    """
-    prior, recommender = pilot.prior, pilot.recommender
-    likely = recommender.probabilities(seen, pilot.topics.doc_topic(seen))
-
-    def predict(level: float) -> Float64:
-        tags = inferred_tags(likely * np.float32(level), recommender.tag_names, pilot.tag_names)
-        return prior.log_likelihoods(prior.infer(seen, tags), hidden)
-
-    lowest = predict(_LEVELS[levels[0]])
-    gains = [predict(_LEVELS[level]) - lowest for level in levels[1:]]
-    error = 0.0
-    if levels[0] == 0 and len(lowest):
-        by_document = np.bincount(np.unique(document, return_inverse=True)[1], gains[0])
-        error = float(np.sqrt(np.square(by_document - by_document.mean()).sum()))
-    return [0.0, *(float(gain.sum()) - error for gain in gains)]
 
 
 def first_words(counts: CSR, generator: np.random.Generator) -> Iterator[tuple[Int64, CSR]]:

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from tagtopics._typing import Float32
-from tagtopics.bp.loop import Callback
+from tagtopics.bp.callbacks import Callback
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.threads import limit_threads

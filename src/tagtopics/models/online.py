@@ -14,10 +14,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.bp.callbacks import announce
+from tagtopics.bp.callbacks import Callback, announce
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import CorpusSums, build_graph
-from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
 from tagtopics.bp.relations import Relations, nearest, unit_vectors
 from tagtopics.corpus.align import extend_names, in_columns, join_corpora
@@ -25,13 +24,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import limit_threads, thread_limit
 from tagtopics.models.base import TopicModel
-from tagtopics.models.documents import (
-    banned_words,
-    read_documents,
-    titles_of,
-    without_tags,
-    without_words,
-)
+from tagtopics.models.documents import banned_words, read_documents, titles_of, without_tags, without_words
 from tagtopics.models.relate import relate
 from tagtopics.models.topics import Run, TopicFit, TopicSettings, fit_topics, memory_executor
 from tagtopics.models.validation import PRESETS, Preset, check_parameters, is_real, is_whole

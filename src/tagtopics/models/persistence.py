@@ -329,7 +329,10 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
             text = _checked_bytes(folder, NAMES_FILE, description.files).decode("utf-8")
         model = _restore(description, text, arrays)
         if model.curation_ is not None and model.curation_.edits:
-            model.base_ = _read_base(folder / _BASE, description.files)
+            base = _parse(_checked_bytes(folder, f"{_BASE}/{_DESCRIPTION}", description.files))
+            if (base.get("curation") or {}).get("edits"):
+                raise InputError("base/model.json is damaged: a base has no edits")
+            model.base_ = _read_model(folder / _BASE, base)  # as it was before the edits of its journal
         return model
     except InputError:
         raise
@@ -337,17 +340,6 @@ def _read_model(folder: Path, raw: dict[str, Any]) -> TopicModel:
         raise InputError(f"model.json is damaged: {one_line(error)}") from None
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, SafetensorError) as error:
         raise InputError(f"the model is damaged: {type(error).__name__} {error}") from None
-
-
-def _read_base(folder: Path, files: dict[str, str]) -> TopicModel:
-    """Return the model as it was before the edits of its journal."""
-    content = _description_bytes(folder)
-    if digest_bytes(content) != files.get(f"{_BASE}/{_DESCRIPTION}"):
-        raise InputError("base/model.json is damaged: its content does not match its digest")
-    raw = _parse(content)
-    if (raw.get("curation") or {}).get("edits"):
-        raise InputError("base/model.json is damaged: a base has no edits")
-    return _read_model(folder, raw)
 
 
 def _checked_bytes(folder: Path, name: str, files: dict[str, str]) -> bytes:

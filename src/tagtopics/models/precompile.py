@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from tagtopics._processes import start_python
 from tagtopics._typing import CSR, Float32
 from tagtopics.bp.executor import MemoryExecutor
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 from tagtopics.bp.graph import Belief, CorpusSums, DocState, Priors, build_graph
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.jit.compiling import has_compiled, is_compiling
@@ -46,7 +46,6 @@ def begin() -> bool:
 
 def finish() -> None:
     """Wait until all is compiled. What a process failed to compile is compiled on first use."""
-    begin()
     while _processes:
         _processes.pop().wait()
 
@@ -85,7 +84,7 @@ def _sweeps(counts: CSR, tags: CSR) -> None:
     algorithm = BeliefPropagation(MemoryExecutor(graph), _PRIORS, 0)
     for _ in range(2):
         belief, _change = algorithm.step(belief)
-    FoldIn(_equal(counts.shape[1], 3), _PRIORS.doc_topic).doc_topic(counts)
+    infer_topics(counts, _equal(counts.shape[1], 3), _PRIORS.doc_topic)
 
 
 def _tags(counts: CSR, tags: CSR) -> None:

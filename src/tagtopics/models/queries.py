@@ -260,7 +260,6 @@ class Queries(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self, X: Any, n_words: int, choice: Choice, vectors: Any = None
     ) -> list[list[Recommendation]]:
         """Return what `recommend` returns."""
-        choice.check()
         check_is_fitted(self)
         if self.names_ is not None and is_raw(X):
             X = read_documents(self, X)  # names are looked for in the texts

@@ -14,7 +14,7 @@ import numpy as np
 
 from tagtopics._typing import CSR, Float32, Float64
 from tagtopics.bp.executor import Executor
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import infer_topics
 from tagtopics.bp.graph import FactorGraph, Priors, build_graph
 from tagtopics.bp.holdout import log_likelihoods
 from tagtopics.bp.learn_priors import MIN_DOCS
@@ -23,7 +23,7 @@ from tagtopics.bp.pilot import RELAXATION, SWEEPS, choose_held_out, most_documen
 from tagtopics.bp.propagation import AFTER_PILOT, BeliefPropagation, Start
 from tagtopics.bp.relations import Relations, cluster_words, merge_topics, nearest
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.splits import MOST_TOKENS, completion
+from tagtopics.corpus.splits import can_split, completion
 from tagtopics.models.topics import TopicSettings, graph_executor, take_rows
 
 STRENGTHS = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0)  # in tokens, tried one after the other
@@ -61,7 +61,7 @@ def relate(
     priors, take = settings.priors(executor.totals), executor.take or take_rows(corpus)
     rest, held_out = choose_held_out(n_docs, settings.seed)
     rest, strength = rest[:: 1 + len(rest) // most_documents()], _TRIED
-    if n_docs >= MIN_DOCS and _can_learn(hidden := take(held_out)[0]):
+    if n_docs >= MIN_DOCS and can_split(hidden := take(held_out)[0]):
         learned, of_hidden = Part(take(rest)[0], vectors[rest]), Part(hidden, vectors[held_out])
         strength = _learn_strength(learned, of_hidden, settings, priors)
     if not strength:
@@ -92,12 +92,6 @@ class Part(NamedTuple):
         """Return the words of clusters of the vectors."""
         words = cluster_words(self.worded, self.counts, settings.n_topics, settings.seed)
         return Start(words + np.float32(priors.topic_word), AFTER_PILOT)
-
-
-def _can_learn(counts: CSR) -> bool:
-    """Return whether the strength can be learned: counts are whole, so that documents can be split."""
-    whole = bool(np.array_equal(counts.data, np.rint(counts.data)))
-    return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
 
 
 def _merged_start(part: Part, relations: Relations, settings: TopicSettings, priors: Priors) -> Start:
@@ -143,15 +137,18 @@ def _learn_strength(learned: Part, held_out: Part, settings: TopicSettings, prio
 
     def predict(phi: Float32) -> Float64:
         """Return (D,): the log likelihood of the hidden words of held-out documents, given those seen."""
-        return log_likelihoods(hidden, FoldIn(phi, priors.doc_topic).doc_topic(seen), phi)
+        return log_likelihoods(hidden, infer_topics(seen, phi, priors.doc_topic), phi)
+
+    def explain(near: CSR) -> Float64:
+        """Return (D,): the log likelihood of all words of documents, given the topics of near ones alone."""
+        phi, theta = tried
+        prior = proportions(Relations(near, _TRIED).counts(theta), priors.doc_topic)
+        return log_likelihoods(held_out.counts, prior, phi)
 
     start = learned.start(settings, priors)
     tried = fit(_TRIED, start)
     of_others = of_held_out[np.random.default_rng(settings.seed).permutation(of_held_out.shape[0])]
-    found, others = (
-        _from_neighbours(held_out.counts, *tried, rows, priors) for rows in (of_held_out, of_others)
-    )
-    if not _excess(found, others) > _CERTAIN:
+    if not _excess(explain(of_held_out), explain(of_others)) > _CERTAIN:
         return 0.0
     without = predict(fit(0.0, Start())[0])
     for strength in STRENGTHS:
@@ -159,12 +156,6 @@ def _learn_strength(learned: Part, held_out: Part, settings: TopicSettings, prio
         if _excess(predict(phi), without) > -_WORSE:
             return strength
     return 0.0
-
-
-def _from_neighbours(counts: CSR, phi: Float32, theta: Float32, near: CSR, priors: Priors) -> Float64:
-    """Return (D,): the log likelihood of all words of documents, given the topics of near ones alone."""
-    prior = proportions(Relations(near, _TRIED).counts(theta), priors.doc_topic)
-    return log_likelihoods(counts, prior, phi)
 
 
 def _excess(found: Float64, expected: Float64) -> float:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tagtopics.corpus.core import check_array
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
 from tagtopics.models.topic_words import CANDIDATES
-from tagtopics.recommend.arrays import matrix_to_arrays, recommender_to_arrays
+from tagtopics.recommend.arrays import check_unit_vectors, matrix_to_arrays, recommender_to_arrays
 
 NAMES = {"vocabulary_": "W", "tag_names_": "T", "doc_ids_": "D"}
 """The names that every model has, and the axis of arrays that they belong to."""
@@ -76,21 +77,14 @@ def check_arrays(arrays: dict[str, Any], sizes: dict[str, int], model: TopicMode
     for name, axes in arrays_of(model).items():
         if name not in arrays:
             raise InputError(f"arrays.safetensors has no {name}")
-        array, shape = arrays[name], tuple(sizes[axis] for axis in axes)
-        dtype = np.dtype(_DTYPES.get(name, "f8"))
-        if array.shape != shape or array.dtype != dtype:
-            raise InputError(f"{name} is {array.dtype} {array.shape}, but should be {dtype} {shape}")
-        if array.size and not (array.min() >= 0 and array.max() <= _LARGEST):
-            raise InputError(f"{name} holds numbers that are not finite, negative or too large")
+        shape = tuple(sizes[axis] for axis in axes)
+        check_array(arrays[name], shape, _DTYPES.get(name, "f8"), name, most=_LARGEST)
     for name in ("components_", "doc_topic_"):
         if (np.abs(arrays[name].sum(1, dtype=np.float64) - 1) > 1e-3).any():
             raise InputError(f"{name} is damaged: its rows do not add up to one")
     vectors = arrays.get("vectors_")
     if vectors is not None:
-        if vectors.dtype != np.float32 or vectors.ndim != 2 or not 0 < len(vectors) <= sizes["D"]:
-            raise InputError(f"vectors_ is {vectors.dtype} {vectors.shape}, but should be float32 (D, n)")
-        if not (np.abs(vectors) <= 1.001).all():
-            raise InputError("vectors_ holds numbers that are not finite or too large")
+        check_unit_vectors(vectors, max(1, min(len(vectors), sizes["D"])), "vectors_")
     prior = arrays["doc_topic_prior_"]
     if prior.size and not (prior.min() > 0 and prior.max() >= _LEAST_PRIOR):
         raise InputError("doc_topic_prior_ holds numbers that are not positive, or too small")

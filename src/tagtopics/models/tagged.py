@@ -10,9 +10,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import Float32, Float64
-from tagtopics.bp.callbacks import announce
+from tagtopics.bp.callbacks import Callback, announce
 from tagtopics.bp.graph import joint_profile
-from tagtopics.bp.loop import Callback
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import limit_threads
@@ -59,7 +58,7 @@ class TaggedModel(OnlineModel):
                 raise InputError("explain: the tags of each document are missing; give tags=...")
             X = tags = found
         counts, indicator = self.new_documents(X, tags)
-        credit = self._prior().credit(counts, indicator)
+        credit = self.tag_prior_.credit(counts, indicator)
         doc = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))[credit.edge]
         words, names = np.array(self.vocabulary_, dtype=object), np.array(self.tag_names_, dtype=object)
         tokens, shares = credit.tokens.astype(np.float64), credit.shares.astype(np.float64)
@@ -67,7 +66,7 @@ class TaggedModel(OnlineModel):
 
     def credit_shares(self, corpus: Corpus) -> Iterator[Float32]:
         """Yield the shares of `explain`, some documents at a time; a table of names would be much larger."""
-        return self._prior().shares(*self.new_documents(corpus, corpus))
+        return (shares for shares, _ in self.tag_prior_.explain(*self.new_documents(corpus, corpus)))
 
     def tag_profile(self, *tags: str, n_words: int = 10) -> TagProfile:
         """Return the topics and words of a tag, or of several tags together.
@@ -118,7 +117,7 @@ class TaggedModel(OnlineModel):
     def _credit_more(self, counts: Any, tags: Any) -> None:
         """Add the words of more documents to the words credited to their tags."""
         self.refresh_tag_prior()
-        known, credit = self._known_words(), self._prior().credit(counts, tags)
+        known, credit = self._known_words(), self.tag_prior_.credit(counts, tags)
         credited = (credit.own * credit.tokens).astype(np.float32), (credit.tag, credit.word)
         self.tag_words_ = sp.csr_array(known + sp.csr_array(credited, shape=known.shape))
         self.refresh_tag_prior()
@@ -127,11 +126,6 @@ class TaggedModel(OnlineModel):
         kinds, n_kinds = kinds_of(self.tag_names_, self.tag_kinds_)[1], len(self.tag_kinds_)
         means, docs = self.tag_means().astype(np.float32), self.tag_docs_.astype(np.float64)
         return Profiles(self.topic_shares(), means, docs, kinds, n_kinds)
-
-    def _prior(self) -> TagPrior:
-        if not hasattr(self, "tag_prior_"):
-            check_is_fitted(self)
-        return self.tag_prior_
 
     def _known_words(self) -> sp.csr_array:
         """Return CSR (T, W): the tokens credited to each tag; for new words and tags, none."""

@@ -10,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Float64, Int64
+from tagtopics.bp.callbacks import Callback, Step
 from tagtopics.bp.executor import Executor, MemoryExecutor, Take, is_lean
 from tagtopics.bp.graph import FactorGraph, Priors, Totals, build_graph
 from tagtopics.bp.learn_priors import choose_priors, default_alpha, default_beta
-from tagtopics.bp.loop import Callback, Step, TopicAlgorithm, run
+from tagtopics.bp.loop import run
 from tagtopics.bp.pilot import (
     RELAXATION,
     SWEEPS,
@@ -178,31 +179,9 @@ def fit_topics(
     algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored, start, relations, last)
     if start.resumed is not None:
         algorithm.check(start.resumed[0])
-    return run_algorithm(
-        algorithm,
-        topic_word_prior=share * priors.topic_word,
-        tag_docs=executor.totals.tag_docs,
-        max_iter=most,
-        tol=settings.tol,
-        callbacks=callbacks,
-        resumed=start.resumed,
-    )
-
-
-def run_algorithm(
-    algorithm: TopicAlgorithm[Any],
-    *,
-    topic_word_prior: float,
-    tag_docs: Int64,
-    max_iter: int,
-    tol: float,
-    callbacks: Sequence[Callback[Any]] = (),
-    resumed: Any = None,
-) -> TopicFit:
-    """Iterate an algorithm and return what it learned; samplers do not converge, their tolerance is zero."""
-    result = run(algorithm, max_iter=max_iter, tol=tol, callbacks=callbacks, start=resumed)
-    learned = algorithm.learned(result.state)
-    return TopicFit(*learned, topic_word_prior, tag_docs, tuple(result.history), result.reason)
+    result = run(algorithm, max_iter=most, tol=settings.tol, callbacks=callbacks, start=start.resumed)
+    learned, beta = algorithm.learned(result.state), share * priors.topic_word
+    return TopicFit(*learned, beta, executor.totals.tag_docs, tuple(result.history), result.reason)
 
 
 def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> Pilot:
@@ -221,7 +200,7 @@ def make_pilot(corpus: Corpus, settings: TopicSettings, executor: Executor) -> P
     algorithm = BeliefPropagation(executor, priors, settings.seed, settings.anchored)
     belief = run(algorithm, max_iter=sweeps, tol=settings.tol).state
     assert belief.docs is not None
-    sums = belief.docs.doc_sums, belief.sums.words, belief.sums.tags
+    sums = belief.docs.doc_sums, belief.sums.words, belief.sums.tags, executor.totals.tag_docs
     return Pilot(counts, tags, take(held_out), *sums, priors.topic_word, settings.seed)
 
 

@@ -10,10 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Float32, Float64
-from tagtopics.bp.callbacks import announce
+from tagtopics.bp.callbacks import Callback, announce
 from tagtopics.bp.executor import Executor
 from tagtopics.bp.graph import normalise
-from tagtopics.bp.loop import Callback
 from tagtopics.bp.pilot import Pilot
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
@@ -124,20 +123,20 @@ class TTM(TaggedModel):
         if tags is None:
             return super().infer(counts, None, own_counts)
         alpha = self.doc_topic_prior_ if own_counts is None else self.doc_topic_prior_ + own_counts
-        return self._prior().doc_topic(counts, tags, alpha)
+        return self.tag_prior_.doc_topic(counts, tags, alpha)
 
     def _credit_strengths(self) -> tuple[float, ...]:
         return self.settings_.credit_strengths
 
     def _log_likelihoods(self, seen: CSR, held_out: CSR, tags: CSR | None) -> Float64:
-        return self._prior().log_likelihoods(self._mixture(seen, tags), held_out)
+        return self.tag_prior_.log_likelihoods(self._mixture(seen, tags), held_out)
 
     def _word_probabilities(self, counts: CSR, tags: CSR | None) -> Float32:
-        return self._prior().word_probabilities(self._mixture(counts, tags))
+        return self.tag_prior_.word_probabilities(self._mixture(counts, tags))
 
     def _mixture(self, counts: CSR, tags: CSR | None) -> Mixture:
         known = sp.csr_array((counts.shape[0], len(self.tag_names_))) if tags is None else tags
-        return self._prior().infer(counts, known)
+        return self.tag_prior_.infer(counts, known)
 
     # ------------------------------------------------------------------ saved numbers
 
@@ -156,7 +155,7 @@ def pilot_topics(pilot: Pilot, tag_names: Sequence[str]) -> PilotTopics:
     """Return the topics of a pilot and the profiles of its tags."""
     raised = pilot.word_sums + pilot.topic_word_prior
     phi = np.ascontiguousarray((raised / raised.sum(0)).astype(np.float32))
-    tag_docs, K = pilot.tag_docs, phi.shape[1]
+    tag_docs, K = pilot.tag_docs.astype(np.float64), phi.shape[1]
     docs = np.maximum(tag_docs, 1)[:, np.newaxis]
     means = np.where(tag_docs[:, np.newaxis] > 0, pilot.tag_sums / docs, 1.0 / K).astype(np.float32)
     names, kinds = kinds_of(tag_names)

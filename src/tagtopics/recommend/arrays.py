@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics.corpus.core import checked_csr
+from tagtopics.corpus.core import check_array, checked_csr
 from tagtopics.errors import InputError
 from tagtopics.recommend.calibration import N_FEATURES, Calibration
 from tagtopics.recommend.recommender import TagRecommender
@@ -83,10 +83,9 @@ def recommender_from(
         return plain
     other = own | {name: own[_WITH_VECTORS + name] for name in (*_REGRESSION, "vectors")}
     more, vectors = _regression_from(of_vectors, other, T, n_topics), other["vectors"]
-    if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != N or not 0 < weight <= 1:
-        raise InputError(f"the recommender's vectors are {vectors.dtype} {vectors.shape} of weight {weight}")
-    if not (np.abs(vectors) <= 1.001).all():
-        raise InputError("the recommender's vectors hold numbers that are not finite or too large")
+    check_unit_vectors(vectors, N, "the recommender's array of vectors")
+    if not 0 < weight <= 1:
+        raise InputError(f"the recommender's vectors have a weight of {weight}")
     return replace(plain, with_vectors=replace(plain, vectors=vectors, **more))
 
 
@@ -117,11 +116,7 @@ def _check(own: dict[str, Any], n_tags: int, n_topics: int) -> None:
         "threshold": ((n_tags,), np.float64),
     }
     for name, (shape, dtype) in wanted.items():
-        if own[name].shape != shape or own[name].dtype != dtype:
-            found = f"{own[name].dtype} {own[name].shape}"
-            raise InputError(f"the recommender's {name} is {found}, not {np.dtype(dtype)} {shape}")
-        if not float(np.abs(own[name]).max(initial=0)) <= _LARGEST:  # also of NaN
-            raise InputError(f"the recommender's {name} holds numbers that are not finite or too large")
+        check_array(own[name], shape, dtype, f"the recommender's {name}", least=-_LARGEST, most=_LARGEST)
     sums, penalty = own["topics"].sum(1, dtype=np.float64), own["popularity_penalty"]
     no_words = not N or (np.diff(own["counts.indptr"]) <= 0).any() or (own["counts.data"] < LEAST).any()
     for wrong, what in (
@@ -149,9 +144,10 @@ def matrix_to_arrays(matrix: Any, name: str) -> dict[str, Any]:
 def matrix_from(arrays: dict[str, Any], name: str, shape: tuple[int, int]) -> sp.csr_array:
     """Return the CSR array that `matrix_to_arrays` converted, all that kernels rely on checked."""
     data, indices, indptr = (arrays[f"{name}.{part}"] for part in ("data", "indices", "indptr"))
-    if data.dtype != np.float32:
-        raise InputError(f"{name} holds {data.dtype}, not float32")
-    matrix = checked_csr(data, indices, indptr, shape, name, canonical=True)
-    if matrix.nnz and not (matrix.data.min() >= 0 and matrix.data.max() <= _MOST_TOKENS):
-        raise InputError(f"{name} holds numbers that are not finite, negative or too large")
-    return matrix
+    check_array(data, data.shape, np.float32, name, most=_MOST_TOKENS)
+    return checked_csr(data, indices, indptr, shape, name, canonical=True)
+
+
+def check_unit_vectors(vectors: Any, n: int, what: str) -> None:
+    """Raise an `InputError` unless n vectors from a file have a length of one or less."""
+    check_array(vectors, (n, *(vectors.shape[1:2] or (0,))), np.float32, what, least=-1.001, most=1.001)

@@ -33,20 +33,17 @@ class Choice(NamedTuple):
     exclude: Collection[str] = ()  # not these tags, likewise
     named: bool = False  # only tags with a name in the thesaurus, if there is one
 
-    def check(self) -> None:
-        """Raise an `InputError` if it makes no sense."""
-        if self.top < 1:
-            raise InputError(f"recommend: top must be 1 or more, not {self.top}")
-        if not 0 <= self.threshold <= 1:
-            raise InputError(f"recommend: threshold must be from 0 to 1, not {self.threshold:g}")
-
     def admits(self, tags: Sequence[str], names: Sequence[str] = ()) -> Any:
-        """Return (T,) booleans: which tags are wanted; an unknown kind or tag is an `InputError`.
+        """Return (T,) booleans: which tags are wanted; an `InputError` if the choice makes no sense.
 
         Args:
             tags: the T tags.
             names: of the first of them, in the same order.
         """
+        if self.top < 1:
+            raise InputError(f"recommend: top must be 1 or more, not {self.top}")
+        if not 0 <= self.threshold <= 1:
+            raise InputError(f"recommend: threshold must be from 0 to 1, not {self.threshold:g}")
         admitted = np.ones(len(tags), dtype=bool)
         if self.kind is not None:
             admitted = np.array([kind_of(tag) == self.kind for tag in tags], dtype=bool)

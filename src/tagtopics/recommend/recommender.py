@@ -270,8 +270,7 @@ class TagRecommender:
             parts = self.own[own, np.newaxis]
             scores = ridge.leave_one_out_scores(self.coefficients[own], parts, truth)
         else:
-            new = ridge.documents_of(sp.csr_array(self.counts[own]), self.topics[own])
-            scores = self._scores(new, own, None if self.vectors is None else self.vectors[own])
+            scores = self.leave_one_out_scores(self.counts[own], self.topics[own], own)
         n_docs = self.tag_docs - truth
         return calibration_features(scores, n_docs, len(self.rows) - 1, self._cooccurrence), truth
 
@@ -346,20 +345,15 @@ def fit_recommender(
     trained = _train(blank, generator)
     if vectors is None:
         return trained
-    more = _train_with_vectors(blank, vectors[used], generator) if len(trained.own) else None
+    more, own = None, vectors[used]
+    if len(trained.own):
+        some = _draw(generator, len(own), _sample_size(_CALIBRATED_DOCS, T))
+        docs = ridge.documents_of(sp.csr_array(counts[some]), theta[some])
+        weight, bandwidth = ridge.choose_vector_weight(docs, carried[some], own[some])
+        if weight:  # else they predict no tags
+            blank = replace(blank, vectors=own, vector_weight=weight, bandwidth=bandwidth)
+            more = _train(blank, generator)
     return replace(trained, vector_weight=more.vector_weight if more else 0.0, with_vectors=more)
-
-
-def _train_with_vectors(
-    blank: TagRecommender, vectors: Float32, generator: np.random.Generator
-) -> TagRecommender | None:
-    """Return a recommender that uses the vectors (N, n) of its documents; None if they predict no tags."""
-    some = _draw(generator, len(vectors), _sample_size(_CALIBRATED_DOCS, len(blank.tag_names)))
-    docs = ridge.documents_of(sp.csr_array(blank.counts[some]), blank.topics[some])
-    weight, bandwidth = ridge.choose_vector_weight(docs, blank.tags[some], vectors[some])
-    if not weight:
-        return None
-    return _train(replace(blank, vectors=vectors, vector_weight=weight, bandwidth=bandwidth), generator)
 
 
 def _train(blank: TagRecommender, generator: np.random.Generator) -> TagRecommender:

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tagtopics.bp.callbacks import Callback
 from tagtopics.bp.graph import Belief
-from tagtopics.bp.loop import Callback
 from tagtopics.bp.propagation import Start
 from tagtopics.bp.relations import unit_vectors
 from tagtopics.errors import InputError

@@ -233,16 +233,8 @@ class ShardFolder:
             InputError: if the file is missing, too short, or not what was written.
         """
         before, (counts, tags, _) = self.manifest.shards[:number], self._read(number)
-        return wire(
-            np.array(counts.indptr, np.int64),
-            np.array(counts.indices, np.int32),
-            np.array(counts.data),
-            np.array(tags.indptr, np.int64),
-            np.array(tags.indices, np.int32),
-            np.array([0, counts.shape[0]]),
-            self.totals,
-            sum(shard.n_edges for shard in before),
-        )
+        block, first_edge = np.array([0, counts.shape[0]]), sum(shard.n_edges for shard in before)
+        return wire(counts, tags, block, self.totals, first_edge)
 
     def corpus(self, numbers: Iterable[int] | None = None) -> Corpus:
         """Return some shards, or all of them, as one corpus in memory.

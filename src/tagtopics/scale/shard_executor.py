@@ -27,8 +27,9 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, no_profiles
 from tagtopics.bp.callbacks import Callback, Step
-from tagtopics.bp.executor import Kernels, Sweep, Take, check_docs
+from tagtopics.bp.executor import Sweep, Take
 from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
+from tagtopics.corpus.core import check_array
 from tagtopics.errors import InputError
 from tagtopics.files import check_target, digest_bytes, sweep_leftovers
 from tagtopics.jit.threads import current_threads, run_lanes
@@ -80,7 +81,8 @@ class ShardStates:
             )
         needed: Any = ("C", "A", "W")
         docs = DocState(*(np.require(arrays[name], requirements=needed) for name in DocState._fields))
-        check_docs(docs, graph, n_topics, str(path))
+        for name, array, n in zip(docs._fields, docs, (0, graph.n_docs, graph.n_slots), strict=True):
+            check_array(array, (n, n_topics), np.float32, f"{path}: {name}")
         return docs
 
     def forget(self, before: int | None = None) -> None:
@@ -188,7 +190,6 @@ class ShardExecutor:
         kept: the shards whose documents a model keeps.
     """
 
-    kernels: ClassVar[Kernels] = compiled
     lean: ClassVar[bool] = True
 
     def __init__(

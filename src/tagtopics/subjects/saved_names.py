@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
+from tagtopics.corpus.core import check_array
 from tagtopics.errors import InputError
 from tagtopics.models.persistence import NAMES_FILE
 from tagtopics.subjects.name_features import FEATURES
@@ -81,11 +82,7 @@ def _check(own: dict[str, Any], n_named: int, n_tags: int) -> None:
         "weights": ((P,), np.float64),
     }
     for name, (shape, dtype) in wanted.items():
-        if own[name].shape != shape or own[name].dtype != dtype:
-            found = f"{own[name].dtype} {own[name].shape}"
-            raise InputError(f"names.{name} is {found}, not {np.dtype(dtype)} {shape}")
-        if not (np.abs(own[name]) <= _LARGEST).all():
-            raise InputError(f"names.{name} holds numbers that are not finite or too large")
+        check_array(own[name], shape, dtype, f"names.{name}", least=-_LARGEST, most=_LARGEST)
     if (own["counts"] < 0).any() or (own["scale"] <= 0).any():
         raise InputError("names.counts and names.scale must be positive")
     if ((own["broader"] < 0) | (own["broader"] >= n_named)).any():

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import CSR, Float32, Float64, Int64
-from tagtopics.bp.fold_in import document_ranges
+from tagtopics.bp.fold_in import MAX_ITER, TOLERANCE, document_ranges
 from tagtopics.bp.graph import FactorGraph, query_graph
 from tagtopics.tag_prior import mixture_loops as mixture
 from tagtopics.tag_prior.learn import TagSettings
@@ -49,8 +49,6 @@ class TagPrior:
     tag_words: CSR  # (T, W) tokens credited to each tag
     pairs: Pairs  # the same, as the kernels read it
     credit_strengths: tuple[float, ...]  # of the words of each kind of tag when words are credited to tags
-    max_iter: int = 100  # the largest number of iterations of a document
-    tol: float = 2e-2  # the share of its tokens that may still move
 
     def infer(self, counts: CSR, tags: CSR, plain_prior: Float32 | None = None) -> Mixture:
         """Return the mixture of documents.
@@ -110,16 +108,12 @@ class TagPrior:
     def credit(self, counts: CSR, tags: CSR) -> Credit:
         """Return how much of each word each tag of its document accounts for; every tag counts in full."""
         (edge, slot), none = claims_of(counts, tags), np.empty(0, np.float32)
-        parts = zip((none, none), *self._explain(counts, tags), strict=True)
+        parts = zip((none, none), *self.explain(counts, tags), strict=True)
         shares, own = (np.concatenate(part) for part in parts)
         return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)
 
-    def shares(self, counts: CSR, tags: CSR) -> Iterator[Float32]:
-        """Yield `shares` of `credit`, some documents at a time."""
-        return (shares for shares, _ in self._explain(counts, tags))
-
-    def _explain(self, counts: CSR, tags: CSR) -> Iterator[tuple[Float32, Float32]]:
-        """Yield shares and own words of documents, some at a time."""
+    def explain(self, counts: CSR, tags: CSR) -> Iterator[tuple[Float32, Float32]]:
+        """Yield `shares` and `own` of `credit`, some documents at a time."""
         for _, graph, said, topics, weights in self._fold_in(counts, tags, self.credit_strengths):
             yield mixture.credit_claims(graph, self.phi, said, topics, weights, self.profiles.means)
 
@@ -131,7 +125,7 @@ class TagPrior:
         The last two are their topics (D', K) and the weight of each slot, (S',), priors included. `strengths`
         are pseudo-counts of the words of each kind of tag; `plain` (D, K) as in `_topic_prior`.
         """
-        profiles, settings = self.profiles, (self.max_iter, self.tol)
+        profiles = self.profiles
         for first, last in _batches(counts, tags, self.phi.shape[1]):
             docs, some = slice(first, last), _rows(tags, first, last)
             graph = query_graph(_rows(counts, first, last), some)
@@ -141,7 +135,9 @@ class TagPrior:
             )
             weights = np.array(strengths)[profiles.kinds[some.indices]] * profiles.slot_weights(some)
             slots = weights.astype(np.float32)
-            sums, slot_sums = mixture.fold_in_mixture(graph, self.phi, said, prior, slots, *settings)
+            sums, slot_sums = mixture.fold_in_mixture(
+                graph, self.phi, said, prior, slots, MAX_ITER, TOLERANCE
+            )
             yield docs, graph, said, sums + prior, slot_sums + slots
 
     def _topic_prior(self, tags: CSR, plain: Float32 | None) -> Float32:

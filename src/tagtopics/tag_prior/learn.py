@@ -7,7 +7,7 @@ with the topics fixed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from tagtopics._typing import CSR, Bool, Float32, Float64, Int32, Int64
 from tagtopics.bp.graph import FactorGraph, build_graph
 from tagtopics.bp.holdout import perplexity
 from tagtopics.corpus.core import INT32_MAX
-from tagtopics.corpus.splits import MOST_TOKENS
+from tagtopics.corpus.splits import can_split
 from tagtopics.errors import InputError
 from tagtopics.tag_prior import tag_word_loops as loops
 from tagtopics.tag_prior.mixture_loops import Pairs
@@ -30,7 +30,6 @@ from tagtopics.tag_prior.strengths import (
     Rows,
     Words,
     climb,
-    cross_fit,
     draw_rows,
     gains,
     maximise,
@@ -100,9 +99,7 @@ def default_settings(alpha: Float32, n_kinds: int, tag_tokens: float) -> TagSett
 
 def can_learn(counts: CSR, tags: CSR) -> bool:
     """Return whether there are enough documents, tags, and whole counts that can be split."""
-    enough = counts.shape[0] >= MIN_DOCS and tags.nnz > 0
-    whole = enough and bool(np.array_equal(counts.data, np.rint(counts.data)))
-    return whole and bool(np.asarray(counts.sum(1, dtype=np.float64)).max() < MOST_TOKENS)
+    return bool(counts.shape[0] >= MIN_DOCS and tags.nnz > 0 and can_split(counts))
 
 
 _Learned = tuple[TagSettings, PilotScores | None, CSR]  # the last are the words of tags, (T, W)
@@ -122,20 +119,12 @@ def learn_settings(pilot: PilotTopics, counts: CSR, tags: CSR, seed: int, *, joi
         seed: of the choice of the words that are held out.
         joint: whether to use what the tags of a document say together.
     """
-    rows = draw_rows(counts, tags, pilot.profiles, pilot.phi, seed)
+    phi, profiles = pilot.phi, pilot.profiles
+    no_words = sp.csr_array((tags.shape[1], counts.shape[1]), dtype=np.float32)
+    rows = draw_rows(counts, tags, profiles, phi, seed)
     if rows.hidden.nnz == 0:
-        alpha = np.full(pilot.phi.shape[1], 0.1, dtype=np.float32)
-        no_words = sp.csr_array((tags.shape[1], counts.shape[1]), dtype=np.float32)
-        return default_settings(alpha, pilot.profiles.n_kinds, 5.0), None, no_words
-    order = np.random.default_rng(seed).permutation(counts.shape[0])
-    return _learn_tags(
-        pilot, rows, lambda: draw_rows(counts, tags[order], pilot.profiles, pilot.phi, seed), joint
-    )
-
-
-def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], joint: bool) -> _Learned:
-    """Learn the strengths of tags; `mixed_rows` returns the rows with the tags of other documents."""
-    phi, profiles, n, n_kinds = pilot.phi, pilot.profiles, len(rows.parts), pilot.profiles.n_kinds
+        return default_settings(np.full(phi.shape[1], 0.1, np.float32), profiles.n_kinds, 5.0), None, no_words
+    n, n_kinds = len(rows.parts), profiles.n_kinds
     # (1) Without tags.
     number = np.arange(n + n_kinds)
     wanted = joint | (number != n - 1)  # the joint part is the last one over topics
@@ -144,17 +133,19 @@ def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], 
     hidden = maximise(rows, None, phi, plain)
     of_plain = _strengths(hidden.values, n_kinds)
     if not has_tags.any():
-        settings, T = TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST]), pilot.tags.shape[1]
-        return settings, None, sp.csr_array((T, pilot.counts.shape[1]), dtype=np.float32)
+        return TagSettings(of_plain, of_plain, _SHRINKAGES[_FIRST]), None, no_words
     # (2) With the profiles of tags, and with their words as well.
     known = maximise(rows, None, phi, tagged, has_tags)
     shrinkage, credited, best = _learn_words(pilot, rows, hidden, known, worded, has_tags)
 
     def test(of_rows: Rows, words: Words | None, used: Float64, start: Fit, learn_from: Bool) -> Float64:
-        """Return the likelihood (D,) of each row under strengths learned from other documents."""
-        return cross_fit(
-            lambda half: maximise(of_rows, words, phi, used, half & learn_from, start.values, 4), of_rows
+        """Return the likelihood (D,) of each row under strengths learned from the other half."""
+        even = of_rows.document % 2 == 0
+        others, own = (
+            maximise(of_rows, words, phi, used, half & learn_from, start.values, 4).likelihoods
+            for half in (~even, even)
         )
+        return np.where(even, others, own)
 
     without = test(rows, None, plain, hidden, np.ones_like(has_tags))
 
@@ -171,7 +162,8 @@ def _learn_tags(pilot: PilotTopics, rows: Rows, mixed_rows: Callable[[], Rows], 
     if not use_words and plainer is without:
         return none
     used, found, better = (worded, best, with_words) if use_words else (tagged, known, with_tags)
-    mixed = mixed_rows()
+    order = np.random.default_rng(seed).permutation(counts.shape[0])
+    mixed = draw_rows(counts, tags[order], profiles, phi, seed)  # with the tags of other documents
     others = words_of(mixed, *credited, profiles, phi) if use_words else None
     if not gains(better, test_tags(mixed, others, used, found), rows):
         return none
@@ -192,7 +184,7 @@ def _scores(rows: Rows, hidden: Float64, known: Float64) -> PilotScores | None:
 
 def _have_tags(pilot: PilotTopics, rows: Rows) -> Bool:
     """Return (D,): which rows have a tag of the documents learned from."""
-    return np.asarray(np.asarray(pilot.profiles.known(rows.tags).sum(1)).ravel() > 0)
+    return np.asarray(rows.tags @ (pilot.profiles.tag_docs > 0).astype(np.float64) > 0)
 
 
 class _Training(NamedTuple):

@@ -38,9 +38,7 @@ class Pairs(NamedTuple):
 
 def first_claims(graph: FactorGraph) -> Int64:
     """Return (D + 1,): the number of the first claim of each document."""
-    edges, slots, claims = graph.doc_edges, graph.doc_slots, np.zeros_like(graph.doc_edges)
-    np.add.accumulate((edges[1:] - edges[:-1]) * (slots[1:] - slots[:-1]), out=claims[1:])
-    return claims
+    return np.concatenate([[0], np.cumsum(np.diff(graph.doc_edges) * np.diff(graph.doc_slots))])
 
 
 def claim_probabilities(graph: FactorGraph, pairs: Pairs, profiles: Float32, phi: Float32) -> Float32:

@@ -73,13 +73,6 @@ class Profiles:
     kinds: Int64  # (T,) the kind of each tag
     n_kinds: int
 
-    def known(self, tags: CSR) -> CSR:
-        """Return tags (D, T), weights from 0 to 1, without those that no training document has."""
-        part = sp.csr_array(tags, dtype=np.float64, copy=True)
-        part.data *= self.tag_docs[part.indices] > 0
-        part.eliminate_zeros()
-        return part
-
     def parts(self, tags: CSR) -> Float64:
         """Return (n_kinds + 3, D, K): flat, base, mean of each kind, joint; see the module docstring."""
         D, docs, kinds = tags.shape[0], self.tag_docs[tags.indices], self.kinds[tags.indices]
@@ -125,8 +118,7 @@ def _sums(key: Int64, weights: Float64, rows: Float64, n: int) -> Float64:
 
 def combined(parts: Float64, strengths: Strengths) -> Float32:
     """Return the prior (D, K) of documents from its parts (P, D, K)."""
-    n = len(parts)
-    return np.asarray(np.einsum("p,pdk->dk", strengths.topics[:n], parts) + _LEAST, dtype=np.float32)
+    return np.asarray(np.einsum("p,pdk->dk", strengths.topics, parts) + _LEAST, dtype=np.float32)
 
 
 def _at_least_one(totals: Any) -> Float64:

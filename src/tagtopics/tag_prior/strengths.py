@@ -192,12 +192,6 @@ def _predict(rows: Rows, words: Words | None, phi: Float32, values: Float64, n: 
     return known
 
 
-def cross_fit(learn: Callable[[Any], Fit], rows: Rows) -> Float64:
-    """Return the likelihood (D,) of each row under strengths learned from the other half of the documents."""
-    even = rows.document % 2 == 0
-    return np.where(even, learn(~even).likelihoods, learn(even).likelihoods)
-
-
 Attempt = TypeVar("Attempt", bound=tuple[Any, ...])
 
 

@@ -77,8 +77,9 @@ class TagColumns:
     def read(self, table: Table) -> dict[str, list[list[str]]]:
         """Return the tags in the cells of each column."""
         return {
-            name: read_tags(table.cells(name), separator=self.separator, kind=kind, where=table.where)
+            name: read_tags(cells, style=TagStyle.of(cells, self.separator), kind=kind, where=table.where)
             for name, kind in self.kinds.items()
+            for cells in [table.cells(name)]
         }
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +24,10 @@ from tagtopics.corpus.formats.text_files import (
 )
 from tagtopics.corpus.recipe import recipe_from_json
 from tagtopics.corpus.text import clean_text
-from tagtopics.errors import InputError
+from tagtopics.errors import InputError, one_line
 
 # What reading a damaged archive may raise.
-DAMAGE = (
+_DAMAGE = (
     OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, OverflowError, RuntimeError,
     zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
@@ -85,7 +83,8 @@ def load_csr(path: Path) -> CSR:
     expands too far, before it is unpacked.
     """
     try:
-        with open_npz(path) as archive:
+        with zipfile.ZipFile(path) as archive:
+            check_expansion(path, sum(member.file_size for member in archive.infolist()))
             kind = npz_array(archive, "format").item()
             shape = tuple(int(n) for n in npz_array(archive, "shape"))
             data, indices, indptr = (npz_array(archive, name) for name in ("data", "indices", "indptr"))
@@ -93,20 +92,11 @@ def load_csr(path: Path) -> CSR:
         raise
     except FileNotFoundError:
         raise InputError(f"no such file: {path}") from None
-    except DAMAGE as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{path}: cannot be read as a sparse matrix ({reason})") from None
+    except _DAMAGE as error:
+        raise InputError(f"{path}: cannot be read as a sparse matrix ({one_line(error)})") from None
     if (kind.decode("ascii", "replace") if isinstance(kind, bytes) else kind) != "csr":
         raise InputError(f"{path}: expected a CSR matrix, as scipy.sparse.save_npz writes it")
     return checked_csr(data, indices, indptr, shape, str(path))
-
-
-@contextmanager
-def open_npz(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open an npz file; one that expands too far is an `InputError`, before anything is unpacked."""
-    with zipfile.ZipFile(path) as archive:
-        check_expansion(path, sum(member.file_size for member in archive.infolist()))
-        yield archive
 
 
 def npz_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:

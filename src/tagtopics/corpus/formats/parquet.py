@@ -10,7 +10,7 @@ from typing import Any
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table
 from tagtopics.corpus.formats.text_files import ROW_COST, check_expansion
-from tagtopics.errors import InputError, MissingExtraError
+from tagtopics.errors import InputError, MissingExtraError, one_line
 
 _FIRST_ROWS, _MOST_ROWS = 16, 4096  # in the first request, when their size is unknown, and in any other
 _SLICE = 64 * 2**20  # bytes to unpack at a time
@@ -42,8 +42,7 @@ def stream_parquet(path: Path, wanted: Collection[str], size: float, options: Fi
         if size == math.inf:
             yield Table(str(path), whole, names, n_rows)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{path}: cannot be read as Parquet ({reason})") from None
+        raise InputError(f"{path}: cannot be read as Parquet ({one_line(error)})") from None
 
 
 def _parquet_slices(pl: Any, path: Path, keep: list[str], n_rows: int, size: float) -> Iterator[Any]:

@@ -27,7 +27,7 @@ from tagtopics.corpus.cells import (
 from tagtopics.corpus.core import Documents, ReadOptions, Where
 from tagtopics.corpus.recipe import Columns
 from tagtopics.corpus.text import HTML_REMOVED, clean_text, plain_texts
-from tagtopics.errors import InputError, similar_names
+from tagtopics.errors import InputError, one_line, similar_names
 
 # The columns that are used if the user names none; the first that exists.
 _DEFAULTS = {
@@ -92,7 +92,7 @@ def frame_of(source: Any) -> Any:
     try:
         frame = nw.from_native(source, pass_through=True)
     except nw.exceptions.NarwhalsError as error:
-        raise InputError(f"table: {' '.join(str(error).split())}") from None
+        raise InputError(f"table: {one_line(error)}") from None
     if isinstance(frame, nw.LazyFrame):
         raise InputError("table: a lazy frame has no rows yet; call collect() on it first")
     return frame if isinstance(frame, nw.DataFrame) else None

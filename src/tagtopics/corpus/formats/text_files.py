@@ -22,6 +22,7 @@ from typing import IO, Any
 from tagtopics.corpus.core import FileOptions
 from tagtopics.corpus.formats.tables import Table, find_repeated
 from tagtopics.errors import InputError
+from tagtopics.files import open_regular
 
 LINE_LIMIT = 64 * 2**20  # bytes of the longest line of a text file
 
@@ -204,10 +205,8 @@ def check_expansion(path: Path, n_bytes: int, n_rows: int = 0) -> None:
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a regular file for reading, unpacked if it is gzip; failures are an `InputError`."""
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        raise InputError(f"{path}: not a regular file; save its content to a file first")
     try:
-        with path.open("rb") as plain:
+        with open_regular(path) as plain:
             packed = plain.read(2) == b"\x1f\x8b"
             plain.seek(0)
             if not packed:

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from tagtopics._typing import Float32, Int64
 from tagtopics.bp.constants import FOLD_RELAXATION
-from tagtopics.bp.fold_in import FoldIn
+from tagtopics.bp.fold_in import MAX_ITER, TOLERANCE
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.tags import MOST_TOGETHER
 from tagtopics.corpus.text import stop_words
@@ -43,13 +43,13 @@ def workbench(model: TopicModel, data: TopicData) -> bytes | None:
     if recipe is None or page_obstacle(recipe) is not None:
         return None
     chosen, number = known_words(data)
-    phi, fold = model.phi()[chosen], FoldIn(model.phi(), model.doc_topic_prior_)
+    phi = model.phi()[chosen]
     parts: dict[str, Any] = {
         "settings": {
             **word_settings(recipe),
             "relaxation": FOLD_RELAXATION,
-            "iterations": fold.max_iter,
-            "tolerance": fold.tol,
+            "iterations": MAX_ITER,
+            "tolerance": TOLERANCE,
             "topicWeight": float(TOPIC_WEIGHT),
             "ridge": float(RIDGE),
             "neighbours": NEIGHBOURS,
