@@ -25,7 +25,7 @@ from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import current_threads, run_lanes, thread_limit
+from tagtopics.jit.threads import current_threads, results_of, thread_limit
 from tagtopics.models.base import TopicModel
 from tagtopics.models.lda import LDA
 
@@ -225,19 +225,17 @@ def fit_grid(
     edges = max(restart.train.counts.nnz for restart in restarts)
 
     def fit_row(n_topics: int) -> GridRow:
-        fitted: dict[int, tuple[float, Float32]] = {}
-
-        def lane(waiting: Iterator[int]) -> None:
+        def fit(restart: Restart) -> tuple[float, Float32]:
             nonlocal done
-            for r in waiting:
-                fitted[r] = _fit(restarts[r], n_topics, model)
-                done += n_topics
-                if on_progress is not None:
-                    on_progress(done / work)
+            fitted = _fit(restart, n_topics, model)
+            done += n_topics
+            if on_progress is not None:
+                on_progress(done / work)
+            return fitted
 
         with thread_limit(n_jobs):
-            run_lanes(lane, range(len(restarts)), lanes_for(edges, n_topics))
-        scores, components = zip(*(fitted[r] for r in range(len(restarts))), strict=True)
+            fits = results_of(fit, restarts, lanes_for(edges, n_topics))
+        scores, components = zip(*fits, strict=True)
         found = np.eye(len(restarts))
         for i in range(len(restarts)):
             for j in range(i):
