@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from tagtopics.analysis.commands import LimitOption, SourceArgument, draw_table, load_or_read, progress
+from tagtopics.analysis.commands import LimitOption, SourceArgument, load_or_read, progress
 from tagtopics.cli.estimators import build_model, progress_bar
 from tagtopics.cli.options import (
     ColumnOptions,
@@ -17,7 +17,7 @@ from tagtopics.cli.options import (
     flag,
     option,
 )
-from tagtopics.cli.output import fact_table, note, plain, show
+from tagtopics.cli.output import fact_table, make_table, note, plain, show
 from tagtopics.cli.sources import column_settings, is_path
 from tagtopics.errors import InputError
 from tagtopics.files import check_target
@@ -152,4 +152,4 @@ def _draw(console: Console, found: list[Finding], limit: int) -> None:
         rows = [
             [*(getattr(row, name) for name in used), f"{row.score:.2f}", " ".join(row.words)] for row in named
         ]
-        draw_table(console, heading, columns, rows)
+        console.print(make_table(heading, columns, rows=rows))
