@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -69,7 +68,6 @@ class GibbsSampling:
     anchored: bool = True  # draw the first topics around anchor words; else uniformly
     averaged: float = AVERAGED  # share of the sweeps, the last ones, whose mean is the result; 0: the last
     links: Links | None = None  # between documents
-    kernels: ModuleType = gibbs_loops  # or its reference, to check it
     first_passes: ClassVar[int] = 1  # random numbers per token that the start has used
 
     @cached_property
@@ -105,7 +103,7 @@ class GibbsSampling:
         drawn, sums = np.empty(N, dtype=np.int32), np.zeros((self.authors.shape[1], K))
         word_sums = np.zeros((self.graph.n_words, K))
         given = (self.graph, self.tokens, _groups(self.authors), topics, np.uint64(self.seed), N)
-        self.kernels.start(*given, drawn, sums, word_sums)
+        gibbs_loops.start(*given, drawn, sums, word_sums)
         return Sample(0, drawn, sums, word_sums, Kept(0, ()))
 
     def step(self, sample: Sample) -> tuple[Sample, float]:
@@ -119,7 +117,7 @@ class GibbsSampling:
             links, eta = self.links.matrix, np.log(chances[:-1]) - np.log(chances[-1])
         fixed = (self.graph, self.tokens, _groups(self.authors), _groups(links), eta, weights)
         numbers = (alpha, float(self.priors.topic_word), np.uint64(self.seed), clock)
-        moved = self.kernels.sweep(*fixed, *numbers, sample.drawn, sample.sums, sample.word_sums)
+        moved = gibbs_loops.sweep(*fixed, *numbers, sample.drawn, sample.sums, sample.word_sums)
         after = sample._replace(iteration=sweep, kept=self._keep(sample, sweep))
         return after, 2 * moved / max(float(weights.sum()), 1e-300)
 
