@@ -163,13 +163,14 @@ def test_json_lines_replace_a_file_only_if_asked(tmp_path: Path) -> None:
     tt.write_jsonl(corpus(), path, overwrite=True)
 
 
-def test_a_file_in_the_cache_that_is_not_ours_stays(tmp_path: Path) -> None:
+def test_a_file_in_the_cache_that_is_not_ours_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAGTOPICS_CACHE", str(tmp_path))
     (tmp_path / "target").mkdir()
     (tmp_path / "target" / "a.txt").write_text("mine")
     file = RemoteFile(role="counts", name="a.txt", address="https://localhost:1/a", size=1, sha256="0" * 64)
     entry: Any = SimpleNamespace(name="target", files=(file,))
     with pytest.raises(tt.InputError, match="its checksum differs"):
-        fetch_dataset(entry, tmp_path)
+        fetch_dataset(entry)
     assert (tmp_path / "target" / "a.txt").read_text() == "mine"
 
 

@@ -48,18 +48,18 @@ def read_registry() -> Mapping[str, DatasetEntry]:
     return {name: DatasetEntry(name=name, **table) for name, table in tomllib.loads(text).items()}
 
 
-def is_cached(entry: DatasetEntry, directory: Path | None = None) -> bool:
+def is_cached(entry: DatasetEntry) -> bool:
     """Tell whether all files of a data set are in the cache, with the right sizes."""
-    paths = [((directory or cache_folder()) / entry.name / file.name, file.size) for file in entry.files]
+    paths = [(cache_folder() / entry.name / file.name, file.size) for file in entry.files]
     return all(path.is_file() and path.stat().st_size == size for path, size in paths)
 
 
-def fetch_dataset(entry: DatasetEntry, directory: Path | None = None) -> Path:
+def fetch_dataset(entry: DatasetEntry) -> Path:
     """Download the files of a data set that the cache lacks, and return their folder.
 
     A file with another checksum is an `InputError`: it may be the user's own.
     """
-    folder = (directory or cache_folder()) / entry.name
+    folder = cache_folder() / entry.name
     for file in entry.files:
         target = folder / file.name
         if not target.exists():
