@@ -66,7 +66,8 @@ def audit(
         return []
     counts = align_words(model, corpus)
     doc_topic = model.transform(corpus)
-    names = name_words(corpus, _names_of(model, corpus))
+    thesaurus = corpus.thesaurus or (model.names_ and model.names_.thesaurus)
+    names = name_words(corpus, [_name_of(tag, thesaurus) for tag in corpus.tag_names])
     search: dict[str, Callable[[], Scored]] = {
         "duplicate": lambda: duplicate_tags(corpus, names),
         "implied": lambda: implied_tags(corpus),
@@ -87,8 +88,7 @@ def audit(
     known = {_key(change) for change in refused}
     twice = known | {_key(one) for one in found if one.kind == "missing"}
     found = [one for one in found if _key(one) not in (twice if one.kind == "implied" else known)]
-    thesaurus = _thesaurus_of(model, corpus)
-    labels = {} if thesaurus is None else thesaurus.labels(corpus.tag_names)
+    labels = thesaurus.labels(corpus.tag_names) if thesaurus else {}
     return [replace(one, name=labels.get(one.tag), other_name=labels.get(one.other)) for one in found]
 
 
@@ -97,17 +97,10 @@ def _key(one: Finding | Change) -> tuple[str, str | None, frozenset[str | None]]
     return one.change, one.document, frozenset((one.tag, one.other if one.document is None else None))
 
 
-def _thesaurus_of(model: TopicModel, corpus: Corpus) -> Any:
-    return corpus.thesaurus or (model.names_ and model.names_.thesaurus)
-
-
-def _names_of(model: TopicModel, corpus: Corpus) -> list[str]:
-    """Return the names of the tags, from the thesaurus of the documents or of the model, if there is one."""
-    known = _thesaurus_of(model, corpus)
-    named = {tag: known.name_of(tag) for tag in corpus.tag_names} if known else {}
-    return [
-        ":".join(filter(None, (kind_of(tag), named.get(tag) or bare_name(tag)))) for tag in corpus.tag_names
-    ]
+def _name_of(tag: str, thesaurus: Any) -> str:
+    """Return the name of a tag, from the thesaurus if there is one, with the kind of the tag."""
+    named = thesaurus.name_of(tag) if thesaurus else None
+    return ":".join(filter(None, (kind_of(tag), named or bare_name(tag))))
 
 
 def _check(kinds: Sequence[str], min_score: float, n_words: int) -> None:
