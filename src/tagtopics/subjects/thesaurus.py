@@ -288,11 +288,8 @@ def _unique(written: tuple[str, ...], ids: tuple[str, ...], kind: str) -> tuple[
 
     An id that is itself taken gets a number.
     """
-    seen: set[str] = set()
-    unique = []
+    unique: dict[str, None] = {}
     for tag, id in zip(written, ids, strict=True):
         names = chain((tag, kind + id), (f"{kind}{id} {n}" for n in count(2)))
-        chosen = next(name for name in names if name not in seen)
-        seen.add(chosen)
-        unique.append(chosen)
+        unique[next(name for name in names if name not in unique)] = None
     return tuple(unique)
