@@ -141,21 +141,15 @@ def _findings(
 ) -> Iterator[Finding]:
     """Yield findings of one kind with their words and documents."""
     for i in np.flatnonzero(scored.scores >= min_score):
-        tag = int(scored.tags[i])
-        about: dict[str, Any] = {}
+        tag, score = int(scored.tags[i]), float(scored.scores[i])
+        others = [int(scored.others[i])] if len(scored.others) else []
+        about: dict[str, Any] = {"other": corpus.tag_names[others[0]]} if others else {}
         if len(scored.docs):
             doc = int(scored.docs[i])
-            about = {"document": corpus.ids[doc], "row": doc}
-            if len(scored.others):
-                about["other"] = corpus.tag_names[scored.others[i]]
+            about |= {"document": corpus.ids[doc], "row": doc}
             words, documents = reasons.of_tagging(tag, doc, n_words, lacking=kind == "doubtful")
-        elif len(scored.others):
-            other = int(scored.others[i])
-            about = {"other": corpus.tag_names[other]}
-            words, documents = reasons.of_tags([tag, other], n_words)
         else:
-            words, documents = reasons.of_tags([tag], n_words)
-        score = float(scored.scores[i])
+            words, documents = reasons.of_tags([tag, *others], n_words)
         yield Finding(kind, corpus.tag_names[tag], score, **about, words=words, documents=documents)
 
 
