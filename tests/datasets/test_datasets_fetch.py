@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from tagtopics.datasets.registry import (
+from tagtopics.datasets.load import (
     DatasetEntry,
     RemoteFile,
     fetch_dataset,

@@ -18,7 +18,7 @@ import pytest
 import tagtopics as tt
 from tagtopics import files
 from tagtopics.bp import loop
-from tagtopics.datasets.registry import RemoteFile, fetch_dataset
+from tagtopics.datasets.load import RemoteFile, fetch_dataset
 from tagtopics.explore.record.heat_maps import TagMaps, write_maps
 from tagtopics.files import check_target
 from tagtopics.images.vocabulary import TileMap
@@ -37,7 +37,7 @@ KNOWN = {
     "files.py": {"mkdir", "replace", "rename", "rmtree", "open", "unlink"},
     # Inside `atomic_file` or `atomic_folder`, after `check_target`.
     "corpus/write.py": {"write_text", "write_bytes", "open", "ZipFile", "GzipFile"},
-    "datasets/registry.py": {"mkdir"},
+    "datasets/load.py": {"mkdir"},
     "explore/report/html_report.py": {"write_bytes"},
     "scale/checkpoint.py": {"save_file"},
     "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir"},
