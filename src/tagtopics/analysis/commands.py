@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -352,15 +351,6 @@ def _ends(rows: Sequence[Any], limit: int) -> Sequence[Any]:
 
 
 # --------------------------------------------------------------------------------------- used by `audit`, too
-
-
-def load_or_read(
-    source: str, columns: ColumnOptions, text: TextOptions, output: OutputOptions
-) -> tuple[TopicModel | None, Corpus]:
-    """Return a saved model and its documents, or None and the corpus to fit a model to."""
-    if not (Path(source) / "model.json").is_file():
-        return None, read_training(source, columns, text, output)
-    return load_saved(source)
 
 
 def load_saved(path: str) -> tuple[TopicModel, Corpus]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tagtopics.analysis.commands import LimitOption, SourceArgument, load_or_read, progress
+from tagtopics.analysis.commands import LimitOption, SourceArgument, load_saved, progress
 from tagtopics.cli.estimators import build_model, progress_bar
 from tagtopics.cli.options import (
     ColumnOptions,
@@ -18,7 +19,7 @@ from tagtopics.cli.options import (
     option,
 )
 from tagtopics.cli.output import fact_table, make_table, note, plain, show
-from tagtopics.cli.sources import column_settings, is_path
+from tagtopics.cli.sources import column_settings, is_path, read_training
 from tagtopics.errors import InputError
 from tagtopics.files import check_target
 
@@ -77,8 +78,10 @@ def audit_command(
     if unknown := [name for name in kinds if name not in KINDS]:
         raise InputError(f"--kind {unknown[0][:40]!r}: choose from {', '.join(KINDS)}")
     estimator = build_model(model)
-    fitted, corpus = load_or_read(source, columns, text, output)
-    if fitted is None:
+    if (Path(source) / "model.json").is_file():
+        fitted, corpus = load_saved(source)
+    else:
+        corpus = read_training(source, columns, text, output)
         fitted = estimator.fit(corpus, callbacks=progress_bar(output))
     if not corpus.tags.nnz:
         note(f"{source} has no tags; name their column with --tags")

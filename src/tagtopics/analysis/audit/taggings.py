@@ -104,7 +104,6 @@ def collect_taggings(
         n_done += len(rows)
         on_progress(n_done / len(worded))
     found = Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-    on_progress(1.0)
     some = np.flatnonzero((found.carried | found.random | found.frequent) & (found.n_others > 0))
     docs, tags = found.docs[some], found.tags[some]
     words, theta = weighted_words(corpus), doc_topic.astype(np.float64)

@@ -245,7 +245,14 @@ def numbers(corpus: Corpus, name: str, known: Mapping[str, Float64]) -> Float64:
         return np.array([_year(date, name) for date in corpus.dates or ()])
     if name in DATES and name not in {kind_of(tag) for tag in corpus.tag_names}:
         raise InputError(f"{name}: the documents have no dates; name their column when you fit, with --date")
-    return _from_tags(corpus, name)
+    tags, names = kind_matrix(corpus, name)
+    bare = [bare_name(tag) for tag in names]
+    wrong = next((tag for tag in bare if not _NUMBER.fullmatch(tag.strip())), None)
+    if wrong is not None:
+        raise InputError(f"{name}: the tag {wrong[:40]!r} is not a number; use it as a kind instead")
+    n = np.asarray(tags.sum(1)).ravel()
+    total = np.asarray(tags @ np.array([float(tag) for tag in bare])).ravel()
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
 def _year(date: str | None, name: str) -> float:
@@ -256,17 +263,6 @@ def _year(date: str | None, name: str) -> float:
     if name == "year" or not month:
         return float(year)
     return year + (month - 1) / 12 + max(day - 1, 0) / 372
-
-
-def _from_tags(corpus: Corpus, name: str) -> Float64:
-    tags, names = kind_matrix(corpus, name)
-    bare = [bare_name(tag) for tag in names]
-    wrong = next((tag for tag in bare if not _NUMBER.fullmatch(tag.strip())), None)
-    if wrong is not None:
-        raise InputError(f"{name}: the tag {wrong[:40]!r} is not a number; use it as a kind instead")
-    n = np.asarray(tags.sum(1)).ravel()
-    total = np.asarray(tags @ np.array([float(tag) for tag in bare])).ravel()
-    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
 def complete_rows(columns: Sequence[Float64], n_docs: int, what: str) -> Int64:
