@@ -19,7 +19,7 @@ import scipy.special
 from pydantic import BaseModel, ConfigDict, Field
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import CSR, Bool, Float64, Int64
+from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.corpus.recipe import language_code
 from tagtopics.errors import InputError
 from tagtopics.models.persistence import NAMES_FILE
@@ -193,9 +193,12 @@ def fit_tag_names(
     language, tags = language_code(own), all_tags(thesaurus, recommender.tag_names)
     index, columns = NameIndex(thesaurus, language), _places(tags, recommender.tag_names)
     batches = [slice(first, first + _BATCH) for first in range(0, len(own), _BATCH)]
-    truth = [_truth(recommender, columns, len(tags), counted[batch]) for batch in batches]
+    carried = recommender.tags
+    entries = carried.data, columns[carried.indices], carried.indptr
+    everywhere = sp.csr_array(entries, shape=(len(recommender.rows), len(tags)), copy=True)
+    everywhere.sort_indices()
+    truth = [sp.csr_array(everywhere[counted[batch]]) for batch in batches]
     counts = np.zeros((3, len(tags)), dtype=np.int64)
-    everywhere = _truth(recommender, columns, len(tags), np.arange(len(recommender.rows)))
     counts[0] = np.bincount(everywhere.indices, minlength=len(tags))
     parts = []
     for batch, true in zip(batches, truth, strict=True):
@@ -226,14 +229,6 @@ def _places(tags: Sequence[str], wanted: Sequence[str]) -> Int64:
     """Return the place of each wanted tag among all."""
     place = {tag: u for u, tag in enumerate(tags)}
     return np.array([place[tag] for tag in wanted], dtype=np.int64)
-
-
-def _truth(recommender: TagRecommender, columns: Int64, n_tags: int, docs: Int64) -> CSR:
-    """Return CSR (D, U): the tags of training documents."""
-    own = sp.csr_array(recommender.tags[docs])
-    truth = sp.csr_array((own.data, columns[own.indices], own.indptr), shape=(len(docs), n_tags))
-    truth.sort_indices()
-    return truth
 
 
 @single_thread()
