@@ -226,7 +226,7 @@ class _Reasons:
         """Return up to n words most typical of the documents of all the given tags, and such documents."""
         strength = np.minimum.reduce([self._strength(tag) for tag in tags])
         some = _DOCUMENTS if len(tags) == 1 else 1
-        rows = [row for tag in tags for row in self._rows(tag)[:some]]
+        rows = [row for tag in tags for row in self._of_tag(tag)[0][:some]]
         documents = dict.fromkeys(self._corpus.ids[row] for row in rows)
         return self._best_words(strength, np.arange(len(strength)), n), tuple(documents)
 
@@ -244,31 +244,30 @@ class _Reasons:
 
     def _similar(self, tag: int, doc: int, own: Int64) -> tuple[str, ...]:
         """Return the ids of the documents with a tag that share most words with a document."""
-        _, rows, matrix = self._of_tag(tag)
+        rows, matrix, _ = self._of_tag(tag)
         weights = np.zeros(self._corpus.n_words)
         weights[own] = np.log((self._corpus.n_docs + 1) / (self._n_docs[own] + 1))
-        alike = np.where(rows == doc, -1.0, (matrix @ weights) / np.sqrt(np.diff(matrix.indptr) + 1))
+        alike = (matrix @ weights) / np.sqrt(np.diff(matrix.indptr) + 1)
+        alike[rows[: len(alike)] == doc] = -1.0
         best = np.argsort(-alike, kind="stable")[:_DOCUMENTS]
         return tuple(self._corpus.ids[rows[i]] for i in best if alike[i] >= 0)
-
-    def _rows(self, tag: int) -> Int64:
-        begin, end = self._carriers.indptr[tag : tag + 2]
-        return np.asarray(self._carriers.indices[begin:end], dtype=np.int64)
 
     def _words_of(self, doc: int) -> Int64:
         begin, end = self._present.indptr[doc : doc + 2]
         return np.asarray(self._present.indices[begin:end])
 
-    def _count_words(self, tag: int) -> tuple[Float64, Int64, CSR]:
-        """Return how many documents of a tag have each word, (W,), some of its documents, and their words."""
-        rows = self._rows(tag)
+    def _count_words(self, tag: int) -> tuple[Int64, CSR, Float64]:
+        """Return the documents of a tag, the words of some, and how many of all have each word, (W,)."""
+        begin, end = self._carriers.indptr[tag : tag + 2]
+        rows = np.asarray(self._carriers.indices[begin:end], dtype=np.int64)
         matrix = sp.csr_array(self._present[rows])
         sums = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
-        return sums, rows[:_MOST_COMPARED], sp.csr_array(matrix[:_MOST_COMPARED])
+        return rows, sp.csr_array(matrix[:_MOST_COMPARED]), sums
 
     def _strength(self, tag: int, without: int | None = None) -> Float64:
         """Return (W,): the share of a tag's documents with each word, times the log of how typical it is."""
-        found, n = self._of_tag(tag)[0], len(self._rows(tag))
+        rows, _, found = self._of_tag(tag)
+        n = len(rows)
         if without is not None and self._corpus.tags[without, tag]:
             found, n = found.copy(), n - 1
             found[self._words_of(without)] -= 1
