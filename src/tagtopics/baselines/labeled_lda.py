@@ -23,6 +23,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import run_ranges
 from tagtopics.tag_prior.mixture_loops import first_claims
+from tagtopics.tag_prior.prior import claims_of
 
 MOST_CELLS = 400_000_000  # largest number of words times topics: the topics of a model are a dense matrix
 
@@ -118,11 +119,8 @@ class LabeledPropagation:
     @cached_property
     def _cells(self) -> tuple[Int32, Int32]:
         """The word and the topic of each message."""
-        graph, n_edges = self.graph, np.diff(self.graph.doc_edges)
-        n_slots = np.repeat(np.diff(graph.doc_slots), n_edges)  # (E,) messages of each edge
-        first = np.repeat(graph.doc_slots[:-1], n_edges) - (np.cumsum(n_slots) - n_slots)
-        slots = np.repeat(first, n_slots) + np.arange(n_slots.sum())
-        return np.repeat(graph.edge_word, n_slots), graph.slot_tag[slots]
+        edges, slots = claims_of(self.graph.doc_edges, self.graph.doc_slots)
+        return self.graph.edge_word[edges], self.graph.slot_tag[slots]
 
     def init(self) -> LabeledState:
         """Return nearly uniform messages and their sums."""
