@@ -124,8 +124,6 @@ def read_thesaurus(path: str | Path) -> Thesaurus:
         InputError: if the file cannot be read; the message says where and what to do.
     """
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"tag names: no such file: {path}")
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     suffix = suffixes[-1] if suffixes else ""
     if suffix in _RDF_KINDS:

@@ -118,10 +118,6 @@ def refused_changes(path: str | Path) -> list[Change]:
 
 def _read_answers(path: str | Path) -> list[tuple[Change, bool | None]]:
     """Return all changes of a file, and whether each is accepted, refused (False) or without an answer."""
-    if Path(path).is_dir():
-        raise InputError(f"{path}: a folder, not a file of changes; name a file that `audit --changes` wrote")
-    if not Path(path).is_file():
-        raise InputError(f"no such file: {path}")
     table = read_table(Path(path), "csv", _COLUMNS)
     for name in ("accept", "change", "tag"):
         table.column(name, "the changes")

@@ -19,7 +19,7 @@ from tagtopics.cli.options import (
     option,
 )
 from tagtopics.cli.output import fact_table, make_table, note, plain, show
-from tagtopics.cli.sources import column_settings, is_path, read_training
+from tagtopics.cli.sources import column_settings, read_training
 from tagtopics.errors import InputError
 from tagtopics.files import check_target
 
@@ -118,8 +118,6 @@ def apply_command(
     from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
     from tagtopics.corpus.core import FileOptions
 
-    if not is_path(source):
-        raise InputError(f"no such file or folder: {source[:200]!r}")
     accepted, n_refused = read_changes(changes)
     settings = column_settings(columns)
     where = TagColumns(settings["tags"], settings["tag_separator"], settings["id"])
