@@ -49,13 +49,16 @@ def curate(
         name: of the renamed or seeded topic.
         corpus: the training documents; needed to keep a recommender when topics change.
     """
-    if not isinstance(model, OnlineModel):
-        raise InputError(
-            f"curate: topics of {type(model).__name__} cannot be edited; those of LDA and TTM can"
-        )
+    check_editable(model)
     check_is_fitted(model)
     edit = make_edit(kind, topics=tuple(topics), words=tuple(words), name=name)
     return _apply_edit(model, edit, corpus)
+
+
+def check_editable(model: Any) -> None:
+    """Raise an `InputError` unless the topics of a model can be edited, or guided by edits."""
+    if not isinstance(model, OnlineModel):
+        raise InputError(f"topics of {type(model).__name__} cannot be edited; those of LDA and TTM can")
 
 
 def undo(model: OnlineModel, *, corpus: Corpus | None = None) -> OnlineModel:
