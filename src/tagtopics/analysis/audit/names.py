@@ -60,10 +60,9 @@ class NameWords(NamedTuple):
     shares: CSR  # (S, T) the weight of a stem in a name, by rarity; those of a name add up to 1
     telling: Bool  # (T,) whether a name in a text says something: it has several words, or a rare one
 
-    def in_texts(self) -> frozenset[str]:
-        """Return the stems that are in any document."""
-        used = np.diff(sp.csc_array(self.present).indptr) > 0
-        return frozenset(stem for stem, column in self.stems.items() if used[column])
+    def in_texts(self) -> Bool:
+        """Return (S,): whether each stem is in any document."""
+        return np.bincount(self.present.indices, minlength=len(self.stems)) > 0
 
 
 def name_words(corpus: Corpus, names: Sequence[str], *, loose: bool = False) -> NameWords:
