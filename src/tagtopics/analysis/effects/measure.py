@@ -128,7 +128,7 @@ def measure(
         proportions = np.asarray(model.doc_topic_[rows], dtype=np.float64)
     else:  # new documents
         proportions = np.asarray(model.transform(sp.csr_array(counts[:, words])), dtype=np.float64)
-    edits, merges = curation_of(model).edits, _merges(model, base)
+    edits, merges = curation_of(model).edits, topic_origins(model)
     held = bool(edits) or any(topic.curated for topic in curation_of(base).topics)
 
     D, done = counts.shape[0], count(1)
@@ -258,11 +258,3 @@ def learn_alpha(sums: Float64, tokens: Float64, first: Float32) -> Float32:
         below = float((digamma(tokens + alpha.sum()) - digamma(alpha.sum())).sum())
         alpha = np.clip(alpha * above / max(below, 1e-300), *_ALPHAS)
     return alpha.astype(np.float32)
-
-
-def _merges(model: Any, base: Any) -> Float64:
-    """Return (K before, K after): 1 where a topic of the model is made of one that it was fitted with."""
-    members = np.zeros((len(base.components_), len(model.components_)))
-    for k, origins in enumerate(topic_origins(model)):
-        members[list(origins), k] = 1
-    return members
