@@ -130,7 +130,8 @@ class GibbsSampling:
         n, kept = sample.n_kept, sample.kept
         if sweep > self.max_iter - max(1, int(self.averaged * self.max_iter)):
             current = self.current_sums(sample)
-            n, kept = n + 1, tuple(map(np.add, kept, current)) if n else tuple(map(np.copy, current))
+            kept = tuple(map(np.add, kept, current)) if n else tuple(map(np.copy, current))
+            n += 1
         return sample._replace(iteration=sweep, n_kept=n, kept=kept)
 
 
