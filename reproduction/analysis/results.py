@@ -64,7 +64,7 @@ def coherence(name: str, n_topics: int = 50, restarts: int = 10) -> Any:
     """Return the held-out NPMI of topics found in at least 80 % of restarts, and of the others."""
     corpus = load(name)
     train, test = (corpus.select(part) for part in train_test(corpus, 0))
-    row = next(fit_grid(make_restarts(train, restarts, 0), [n_topics], tt.LDA(max_iter=SWEEPS)))
+    row = fit_grid(make_restarts(train, restarts, 0), [n_topics], tt.LDA(max_iter=SWEEPS))[0]
     model = tt.LDA(n_topics, random_state=0).fit_topics(train)
     found = np.sum([found_again(model.components_, topics) for topics in row.topics], axis=0)
     words = [[word for word, _ in own] for own in probable_words(model, 10)]

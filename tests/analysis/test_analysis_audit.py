@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tagtopics as tt
-from tagtopics.analysis.audit.changes import KINDS, Change, apply_changes
+from changed_tags import apply_changes
+from tagtopics.analysis.audit.changes import KINDS, Change
 from tagtopics.errors import InputError
 
 

@@ -17,7 +17,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tagtopics as tt
-from tagtopics.analysis.audit.changes import Change, Finding, apply_changes, read_changes, write_changes
+from changed_tags import apply_changes
+from tagtopics.analysis.audit.changes import Change, Finding, read_changes, write_changes
 from tagtopics.analysis.audit.rewrite import TagColumns, csv_with, json_with, rewrite
 from tagtopics.corpus.formats.text_files import Dialect
 from tagtopics.errors import InputError

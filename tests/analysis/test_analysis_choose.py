@@ -50,7 +50,7 @@ def test_results_do_not_depend_on_threads(corpus: tt.Corpus, choice: Any) -> Non
 
 def test_scores_are_document_completion_on_documents_set_aside(corpus: tt.Corpus) -> None:
     restart = make_restarts(corpus, 2, 5)[1]
-    fitted = next(fit_grid(make_restarts(corpus, 2, 5), [4], tt.LDA()))
+    fitted = fit_grid(make_restarts(corpus, 2, 5), [4], tt.LDA())[0]
     model = tt.LDA(4, random_state=restart.seed).fit_topics(restart.train)
     theta = model.transform(restart.seen).astype(np.float64)
     probability = (theta @ model.components_.astype(np.float64))[restart.hidden.nonzero()]

@@ -15,7 +15,7 @@ import tagtopics as tt
 from tagtopics.analysis.choose.compare import match_topics
 from tagtopics.analysis.effects.effects import make_design
 from tagtopics.analysis.effects.measure import Sampling, find_start, measure, refit
-from tagtopics.analysis.effects.regressors import Factor, kind_matrix, numbers
+from tagtopics.analysis.effects.regressors import Factor, add_values, kind_matrix, numbers
 from tagtopics.analysis.effects.trends import periods_of
 from tagtopics.cli import main
 from tagtopics.errors import InputError
@@ -72,7 +72,7 @@ def test_estimates_are_least_squares_of_the_shares(data: Any, found: Any) -> Non
     corpus, model, _ = data
     shares = refit(find_start(model, corpus.counts), corpus.counts).shares
     assert shares.sum(1) == pytest.approx(np.ones(D))
-    years = numbers(corpus, "year")
+    years = numbers(corpus, "year", {})
     at_a = kind_matrix(corpus, "venue")[0].toarray()[:, 0]
     X = np.column_stack([np.ones(D), years, at_a])
     slopes = np.linalg.lstsq(X, shares, rcond=None)[0]
@@ -85,7 +85,7 @@ def test_estimates_are_least_squares_of_the_shares(data: Any, found: Any) -> Non
 
 def test_given_tags_are_random_effects(data: Any) -> None:
     corpus = data[0]
-    years = numbers(corpus, "year")
+    years = numbers(corpus, "year", {})
     design = make_design(corpus, [(Factor("year"),)], {"year": years}, ["author"], 2)
     Y = np.random.default_rng(1).normal(size=(D, 3))
     Z = kind_matrix(corpus, "author", 2)[0].toarray()
@@ -110,15 +110,16 @@ def test_intervals_are_the_spread_of_refits(data: Any) -> None:
 
 def test_numbers_come_from_values_tags_or_dates(data: Any) -> None:
     corpus = data[0]
-    years = numbers(corpus, "year")
+    years = numbers(corpus, "year", {})
     assert set(years) <= set(range(2010, 2020))
-    assert numbers(corpus, "x", {"x": [1.5] * (D - 1) + [float("nan")]})[-2:].tolist()[0] == 1.5
+    known = add_values(corpus, {"x": [1.5] * (D - 1) + [float("nan")]})[1]
+    assert numbers(corpus, "x", known)[-2:].tolist()[0] == 1.5
     with pytest.raises(InputError, match="no tags of kind"):
-        numbers(corpus, "price")
+        numbers(corpus, "price", {})
     with pytest.raises(InputError, match="not a number"):
-        numbers(corpus, "venue")
+        numbers(corpus, "venue", {})
     with pytest.raises(InputError, match="values for"):
-        numbers(corpus, "x", {"x": [1.0]})
+        add_values(corpus, {"x": [1.0]})
 
 
 @pytest.mark.parametrize(
@@ -138,7 +139,7 @@ def test_trends_rise_and_fall(data: Any) -> None:
     direction = {row.topic: row.direction for row in result.topics}
     assert (direction[place[0]], direction[place[1]]) == ("rising", "falling")
     assert sum(result.docs) == D
-    years = numbers(corpus, "year")
+    years = numbers(corpus, "year", {})
     for row in result.tags:
         has = corpus.tags[:, [corpus.tag_names.index(row.tag)]].toarray().ravel().astype(float)
         assert row.slope == pytest.approx(np.polyfit(years, has, 1)[0], abs=1e-9)
@@ -179,8 +180,8 @@ def test_commands(data: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 def test_dates_of_the_corpus_are_numbers(data: Any) -> None:
     some = replace(data[0].select([0, 1, 2, 3]), dates=("2020", "2020-07", "2021-05-03", None))
-    np.testing.assert_array_equal(numbers(some, "year"), [2020, 2020, 2021, np.nan])
-    np.testing.assert_allclose(numbers(some, "date"), [2020, 2020.5, 2021 + 4 / 12 + 2 / 372, np.nan])
+    np.testing.assert_array_equal(numbers(some, "year", {}), [2020, 2020, 2021, np.nan])
+    np.testing.assert_allclose(numbers(some, "date", {}), [2020, 2020.5, 2021 + 4 / 12 + 2 / 372, np.nan])
 
 
 def test_a_column_of_dates_is_pointed_out(data: Any) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tagtopics as tt
+from tagtopics.analysis.audit.audit import implied_tags, single_tags
 from tagtopics.analysis.audit.changes import Change, refused_changes, write_changes
-from tagtopics.analysis.audit.usage import implied_tags, single_tags
 from tagtopics.cli import main
 
 pytestmark = pytest.mark.filterwarnings("ignore::tagtopics.errors.CorpusWarning")

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import pytest
 
-from tagtopics.datasets.registry import (
+from tagtopics.datasets.load import (
     DatasetEntry,
     RemoteFile,
     fetch_dataset,
@@ -46,6 +46,11 @@ class Handler(BaseHTTPRequestHandler):
         """Keep quiet."""
 
 
+@pytest.fixture(autouse=True)
+def _cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TAGTOPICS_CACHE", str(tmp_path))
+
+
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
@@ -69,7 +74,7 @@ def entry_of(file: RemoteFile) -> DatasetEntry:
 def assert_fails(file: RemoteFile, directory: Path, match: str) -> None:
     """The error is one line and names the address; no file is left, whole or in part."""
     with pytest.raises(InputError, match=match) as caught:
-        fetch_dataset(entry_of(file), directory)
+        fetch_dataset(entry_of(file))
     assert "\n" not in str(caught.value)
     assert "http" in str(caught.value)
     assert [path for path in directory.rglob("*") if path.is_file()] == []
@@ -78,13 +83,13 @@ def assert_fails(file: RemoteFile, directory: Path, match: str) -> None:
 @pytest.mark.parametrize("path", ["/whole", "/moved"])
 def test_a_file_arrives_whole_and_only_once(server: str, path: str, tmp_path: Path) -> None:
     entry = entry_of(remote(server + path))
-    assert not is_cached(entry, tmp_path)
-    folder = fetch_dataset(entry, tmp_path)
+    assert not is_cached(entry)
+    folder = fetch_dataset(entry)
     assert (folder / "words.mat").read_bytes() == BODY
     assert [file.name for file in folder.iterdir()] == ["words.mat"]
-    assert is_cached(entry, tmp_path)
+    assert is_cached(entry)
     asked = len(Handler.requests)
-    fetch_dataset(entry, tmp_path)
+    fetch_dataset(entry)
     assert len(Handler.requests) == asked
 
 
@@ -94,9 +99,9 @@ def test_a_damaged_file_in_the_cache_is_told_and_not_replaced(server: str, tmp_p
     (tmp_path / "cora").mkdir()
     (tmp_path / "cora" / "words.mat").write_bytes(b"\0" * len(BODY))
     with pytest.raises(InputError, match=r"words\.mat: is damaged, or another file .* remove it"):
-        fetch_dataset(entry, tmp_path)
+        fetch_dataset(entry)
     (tmp_path / "cora" / "words.mat").unlink()
-    assert (fetch_dataset(entry, tmp_path) / "words.mat").read_bytes() == BODY
+    assert (fetch_dataset(entry) / "words.mat").read_bytes() == BODY
 
 
 def test_a_wrong_checksum_is_an_error(server: str, tmp_path: Path) -> None:
@@ -123,7 +128,7 @@ def test_a_server_that_is_gone_is_an_error(tmp_path: Path, monkeypatch: pytest.M
 def test_a_cache_that_cannot_be_written_is_an_error(server: str, tmp_path: Path) -> None:
     (tmp_path / "cora").write_text("not a directory")
     with pytest.raises(InputError, match=r"cannot fetch .*cora"):
-        fetch_dataset(entry_of(remote(server + "/whole")), tmp_path)
+        fetch_dataset(entry_of(remote(server + "/whole")))
 
 
 def test_the_cache_is_where_the_user_or_the_platform_says(

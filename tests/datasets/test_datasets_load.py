@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from tagtopics.corpus import read_corpus
 from tagtopics.datasets import list_datasets, load_dataset
-from tagtopics.datasets.registry import read_registry
+from tagtopics.datasets.load import read_registry
 from tagtopics.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("forked")
@@ -32,7 +32,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAGTOPICS_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TAGTOPICS_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tagtopics.datasets.registry._fetch_file", refuse)
+    monkeypatch.setattr("tagtopics.datasets.load._fetch_file", refuse)
 
 
 def write_folder(folder: Path, n_docs: int = 3) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tagtopics.datasets.registry import DatasetEntry, read_registry
+from tagtopics.datasets.load import DatasetEntry, read_registry
 
 ENTRIES = list(read_registry().values())
 by_name = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)

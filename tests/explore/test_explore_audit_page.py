@@ -13,7 +13,8 @@ import pytest
 from explore_support import HOSTILE, Watched, wait_until
 
 import tagtopics as tt
-from tagtopics.analysis.audit.changes import Change, Finding, apply_changes, read_changes, write_changes
+from changed_tags import apply_changes
+from tagtopics.analysis.audit.changes import Change, Finding, read_changes, write_changes
 from tagtopics.cli import main
 from tagtopics.errors import InputError
 from tagtopics.explore import ReportOptions, write_report

@@ -12,7 +12,8 @@ import numpy as np
 from fuzz_models import NAMES, change_json, edited_model, small_corpus
 
 import tagtopics as tt
-from tagtopics.analysis.audit.changes import apply_changes, read_changes
+from changed_tags import apply_changes
+from tagtopics.analysis.audit.changes import read_changes
 from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
 from tagtopics.corpus.formats.text_files import read_json
 from tagtopics.curation.commands import fit_with_journal, guides

@@ -18,7 +18,7 @@ import pytest
 import tagtopics as tt
 from tagtopics import files
 from tagtopics.bp import loop
-from tagtopics.datasets.registry import RemoteFile, fetch_dataset
+from tagtopics.datasets.load import RemoteFile, fetch_dataset
 from tagtopics.explore.record.heat_maps import TagMaps, write_maps
 from tagtopics.files import check_target
 from tagtopics.images.vocabulary import TileMap
@@ -37,7 +37,7 @@ KNOWN = {
     "files.py": {"mkdir", "replace", "rename", "rmtree", "open", "unlink"},
     # Inside `atomic_file` or `atomic_folder`, after `check_target`.
     "corpus/write.py": {"write_text", "write_bytes", "open", "ZipFile", "GzipFile"},
-    "datasets/registry.py": {"mkdir"},
+    "datasets/load.py": {"mkdir"},
     "explore/report/html_report.py": {"write_bytes"},
     "scale/checkpoint.py": {"save_file"},
     "models/persistence.py": {"write_bytes", "write_text", "save", "mkdir"},
@@ -163,13 +163,14 @@ def test_json_lines_replace_a_file_only_if_asked(tmp_path: Path) -> None:
     tt.write_jsonl(corpus(), path, overwrite=True)
 
 
-def test_a_file_in_the_cache_that_is_not_ours_stays(tmp_path: Path) -> None:
+def test_a_file_in_the_cache_that_is_not_ours_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAGTOPICS_CACHE", str(tmp_path))
     (tmp_path / "target").mkdir()
     (tmp_path / "target" / "a.txt").write_text("mine")
     file = RemoteFile(role="counts", name="a.txt", address="https://localhost:1/a", size=1, sha256="0" * 64)
     entry: Any = SimpleNamespace(name="target", files=(file,))
     with pytest.raises(tt.InputError, match="its checksum differs"):
-        fetch_dataset(entry, tmp_path)
+        fetch_dataset(entry)
     assert (tmp_path / "target" / "a.txt").read_text() == "mine"
 
 

@@ -94,7 +94,7 @@ def test_parts_add_up_to_the_prior() -> None:
 
 def test_claims_are_words_by_tags() -> None:
     counts, tags = sp.csr_array([[1, 2], [0, 0], [3, 0]]), sp.csr_array([[1, 1], [1, 0], [0, 1]])
-    edge, slot = claims_of(counts, tags)
+    edge, slot = claims_of(counts.indptr, tags.indptr)
     assert edge.tolist() == [0, 0, 1, 1, 2]
     assert slot.tolist() == [0, 1, 0, 1, 3]
 

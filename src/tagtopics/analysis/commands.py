@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -74,10 +74,6 @@ class RefitOptions:
     seed: SeedOption = 0
     threads: ThreadsOption = None
     plot: PlotOption = None
-
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of `effects` and `trends`."""
-        return {"refits": self.refits, "level": self.level, "seed": self.seed, "n_jobs": self.threads}
 
 
 @dataclass(frozen=True)
@@ -151,17 +147,14 @@ def choose_command(
 def _draw_choice(console: Console, choice: TopicChoice) -> None:
     console.print(f"{choice.summary}\n")
     marks: dict[int | None, str] = {choice.best_score: "best score", choice.recommended: "recommended"}
-    draw_table(
-        console,
-        None,
-        [">topics", ">score", ">error", ">found again", ""],
-        [
-            (row.n_topics, f"{row.score:.4f}", f"{row.error:.4f}", f"{100 * row.stability:.0f} %",
-             marks.get(row.n_topics, ""))
-            for row in choice.rows
-        ],
-        f"{choice.restarts} restarts; score: mean log probability of a held-out token",
-    )  # fmt: skip
+    rows = [
+        (row.n_topics, f"{row.score:.4f}", f"{row.error:.4f}", f"{100 * row.stability:.0f} %",
+         marks.get(row.n_topics, ""))
+        for row in choice.rows
+    ]  # fmt: skip
+    columns = [">topics", ">score", ">error", ">found again", ""]
+    caption = f"{choice.restarts} restarts; score: mean log probability of a held-out token"
+    console.print(make_table(None, columns, caption, rows))
 
 
 def compare_command(
@@ -189,7 +182,7 @@ def _draw_comparison(console: Console, found: Comparison, first: str, second: st
         rows.append((pair.first, pair.second, f"{pair.similarity:.2f}", shares, *words))
     columns = [">first", ">second", ">similarity", ">shares", "words in both", "gained", "lost"]
     caption = f"mean similarity {found.similarity:.2f}"
-    draw_table(console, f"{len(rows)} topics in both models", columns, rows, caption)
+    console.print(make_table(f"{len(rows)} topics in both models", columns, caption, rows))
     for name, lone in ((first, found.only_first), (second, found.only_second)):
         if lone:
             console.print(plain(f"only in {name}: topics {', '.join(map(str, lone))}"))
@@ -206,29 +199,19 @@ def effects_command(
 ) -> None:
     """Estimate effects of numbers and tags on topics, with intervals from refits on bootstrap samples."""
     from tagtopics.analysis.effects.effects import effects
-    from tagtopics.analysis.plots import check_figure, plot_effects, save_figure
+    from tagtopics.analysis.plots import plot_effects
 
-    target = check_figure(refits.plot)
-    values = None if terms.values is None else _read_values(terms.values)
-    loaded, documents = _model_and_documents(model, input, output)
-    with progress(output, "Refitting") as on_progress:
-        found = effects(
-            loaded,
-            documents,
-            on=terms.on or (),
-            kinds=terms.kind or (),
-            given=terms.given or (),
-            values=values,
-            cluster=terms.cluster,
-            min_docs=terms.min_docs,
-            n_words=top,
-            on_progress=on_progress,
-            **refits.arguments(),
-        )
-    if found.left_out:
-        note(f"{found.left_out:,} documents without a value were left out")
-    if target is not None:
-        save_figure(plot_effects(found), target)
+    measure = partial(
+        effects,
+        on=terms.on or (),
+        kinds=terms.kind or (),
+        given=terms.given or (),
+        values=None if terms.values is None else _read_values(terms.values),
+        cluster=terms.cluster,
+        min_docs=terms.min_docs,
+        n_words=top,
+    )
+    found = _measure(measure, plot_effects, model, input, refits, output)
     show(output.json, found.to_dict(), lambda console: _draw_effects(console, found, limit))
 
 
@@ -262,7 +245,7 @@ def _draw_effects(console: Console, found: Effects, limit: int) -> None:
                 points = [f"{p} {found.mark(row)}" for p, row in zip(points, curve[::5], strict=True)]
             rows.append((*[curve[0].term] * several, topic.topic, topic.name, *points))
         at = [f">{row.at:.6g}" for row in curves[0][::5] if row.at is not None] or [">effect", ">interval"]
-        draw_table(console, f"{title}: {unit}", [*["tag"] * several, ">topic", "name", *at], rows)
+        console.print(make_table(f"{title}: {unit}", [*["tag"] * several, ">topic", "name", *at], rows=rows))
         if len(curves) > len(rows):
             console.print(f"  ... and {len(curves) - len(rows):,} more: --limit 0", style="dim")
     given = f", given {', '.join(found.given)}" if found.given else ""
@@ -280,7 +263,7 @@ def _draw_topics(console: Console, topics: Sequence[TopicMean], caption: str) ->
     if not all(topic.agrees for topic in topics):
         caption += "; ? not the topic of the model: do not rely on it"
     columns = [">topic", ">share", ">in the model", ">similarity", "words"]
-    draw_table(console, "topics as measured", columns, rows, caption)
+    console.print(make_table("topics as measured", columns, caption, rows))
 
 
 def trends_command(
@@ -298,25 +281,10 @@ def trends_command(
 ) -> None:
     """Show topics and tags over time: what rises, what falls."""
     from tagtopics.analysis.effects.trends import trends
-    from tagtopics.analysis.plots import check_figure, plot_trends, save_figure
+    from tagtopics.analysis.plots import plot_trends
 
-    target = check_figure(refits.plot)
-    loaded, documents = _model_and_documents(model, input, output)
-    with progress(output, "Refitting") as on_progress:
-        found = trends(
-            loaded,
-            documents,
-            time=time,
-            n_periods=periods,
-            min_docs=min_docs,
-            n_words=top,
-            on_progress=on_progress,
-            **refits.arguments(),
-        )
-    if found.left_out:
-        note(f"{found.left_out:,} documents without a value were left out")
-    if target is not None:
-        save_figure(plot_trends(found), target)
+    measure = partial(trends, time=time, n_periods=periods, min_docs=min_docs, n_words=top)
+    found = _measure(measure, plot_trends, model, input, refits, output)
     show(output.json, found.to_dict(), lambda console: _draw_trends(console, found, limit))
 
 
@@ -326,20 +294,42 @@ def _draw_trends(console: Console, found: Trends, limit: int) -> None:
     for topic in shown:
         direction = topic.direction if topic.agrees else f"{topic.direction} ?"
         rows.append((topic.topic, topic.name, *_numbers(topic), direction))
-    draw_table(console, f"topics over time: {found.unit}", [">topic", "name", *columns], rows)
+    console.print(make_table(f"topics over time: {found.unit}", [">topic", "name", *columns], rows=rows))
     clear = [tag for tag in found.tags if tag.direction != "unclear"]
     if clear:
         rows = [(tag.tag, tag.n_docs, *_numbers(tag), tag.direction) for tag in _ends(clear, limit)]
-        draw_table(console, f"tags over time: {found.unit}", ["tag", ">documents", *columns], rows)
+        title = f"tags over time: {found.unit}"
+        console.print(make_table(title, ["tag", ">documents", *columns], rows=rows))
     _draw_topics(console, shown, _intervals(found))
 
 
-def _model_and_documents(path: str, source: str | None, output: OutputOptions) -> tuple[TopicModel, Corpus]:
-    """Return a saved model with its own documents, or with others."""
+def _measure(
+    measure: Callable[..., Any],
+    plot: Callable[[Any], Any],
+    path: str,
+    source: str | None,
+    refits: RefitOptions,
+    output: OutputOptions,
+) -> Any:
+    """Return what is measured of a saved model, on its own documents or on others, and plot it if wanted."""
+    from tagtopics.analysis.plots import check_figure, save_figure
+
+    target = check_figure(refits.plot)
     if source is None:
-        return load_saved(path)
-    model = load(path)
-    return model, read_asked(source, None, ColumnOptions(), model, output)
+        model, documents = load_saved(path)
+    else:
+        model = load(path)
+        documents = read_asked(source, None, ColumnOptions(), model, output)
+    with progress(output, "Refitting") as on_progress:
+        found = measure(
+            model, documents, refits=refits.refits, level=refits.level, seed=refits.seed,
+            n_jobs=refits.threads, on_progress=on_progress,
+        )  # fmt: skip
+    if found.left_out:
+        note(f"{found.left_out:,} documents without a value were left out")
+    if target is not None:
+        save_figure(plot(found), target)
+    return found
 
 
 def _intervals(found: Effects | Trends) -> str:
@@ -361,29 +351,6 @@ def _ends(rows: Sequence[Any], limit: int) -> Sequence[Any]:
 
 
 # --------------------------------------------------------------------------------------- used by `audit`, too
-
-
-def draw_table(
-    console: Console,
-    title: str | None,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[object]],
-    caption: str = "",
-) -> None:
-    """Print a table; see `make_table`."""
-    table = make_table(title, columns, caption)
-    for row in rows:
-        table.add_row(*map(plain, row))
-    console.print(table)
-
-
-def load_or_read(
-    source: str, columns: ColumnOptions, text: TextOptions, output: OutputOptions
-) -> tuple[TopicModel | None, Corpus]:
-    """Return a saved model and its documents, or None and the corpus to fit a model to."""
-    if not (Path(source) / "model.json").is_file():
-        return None, read_training(source, columns, text, output)
-    return load_saved(source)
 
 
 def load_saved(path: str) -> tuple[TopicModel, Corpus]:

@@ -47,7 +47,7 @@ class AuthorSampling(GibbsSampling):
 
     def learned(self, sample: Sample) -> Learned:
         """Return the mean of the sweeps kept; profiles are scaled by the number of documents with the tag."""
-        doc_sums, word_sums, author_sums = sample.kept.mean(self.current_sums(sample))
+        doc_sums, word_sums, author_sums = self.mean_sums(sample)
         alpha, has_words = self.priors.doc_topic, np.diff(self.graph.doc_edges) > 0
         of_tags = proportions(author_sums[: self.tags.shape[1]], alpha).astype(np.float64)
         tag_docs = self.tags.T @ has_words.astype(np.int64)  # tags are of one byte each

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,17 +28,6 @@ MOST_TOKENS = 500_000_000
 AVERAGED = 0.25  # default share of the sweeps, the last ones, whose mean is the result
 
 
-class Kept(NamedTuple):
-    """Sums over the sweeps that count."""
-
-    n: int
-    sums: tuple[Float64, ...]
-
-    def mean(self, current: tuple[Float64, ...]) -> tuple[Float64, ...]:
-        """Return the mean over the sweeps kept; the current sums if there was none yet."""
-        return tuple(total / self.n for total in self.sums) if self.n else current
-
-
 class Sample(NamedTuple):
     """One point of the chain."""
 
@@ -47,7 +35,8 @@ class Sample(NamedTuple):
     drawn: Int32  # (N,) i K + k of each token: its author, by the place among the document's, and its topic
     sums: Float64  # (A, K) tokens of each author by topic
     word_sums: Float64  # (W, K)
-    kept: Kept  # of `current_sums`
+    n_kept: int = 0  # sweeps that count
+    kept: tuple[Float64, ...] = ()  # their `current_sums`, added up
 
 
 class Links(NamedTuple):
@@ -69,7 +58,6 @@ class GibbsSampling:
     anchored: bool = True  # draw the first topics around anchor words; else uniformly
     averaged: float = AVERAGED  # share of the sweeps, the last ones, whose mean is the result; 0: the last
     links: Links | None = None  # between documents
-    kernels: ModuleType = gibbs_loops  # or its reference, to check it
     first_passes: ClassVar[int] = 1  # random numbers per token that the start has used
 
     @cached_property
@@ -97,6 +85,12 @@ class GibbsSampling:
         """Return the sums of a sample whose mean is the result."""
         return self.doc_sums(sample), sample.word_sums
 
+    def mean_sums(self, sample: Sample) -> tuple[Float64, ...]:
+        """Return the mean over the sweeps kept; the current sums if there was none yet."""
+        if not sample.n_kept:
+            return self.current_sums(sample)
+        return tuple(total / sample.n_kept for total in sample.kept)
+
     def init(self) -> Sample:
         """Return the first topics and their sums."""
         K, N = len(self.priors.doc_topic), int(self.tokens[-1])
@@ -105,8 +99,8 @@ class GibbsSampling:
         drawn, sums = np.empty(N, dtype=np.int32), np.zeros((self.authors.shape[1], K))
         word_sums = np.zeros((self.graph.n_words, K))
         given = (self.graph, self.tokens, _groups(self.authors), topics, np.uint64(self.seed), N)
-        self.kernels.start(*given, drawn, sums, word_sums)
-        return Sample(0, drawn, sums, word_sums, Kept(0, ()))
+        gibbs_loops.start(*given, drawn, sums, word_sums)
+        return Sample(0, drawn, sums, word_sums)
 
     def step(self, sample: Sample) -> tuple[Sample, float]:
         """Return the sample after one sweep, and twice the share of tokens that changed."""
@@ -119,30 +113,26 @@ class GibbsSampling:
             links, eta = self.links.matrix, np.log(chances[:-1]) - np.log(chances[-1])
         fixed = (self.graph, self.tokens, _groups(self.authors), _groups(links), eta, weights)
         numbers = (alpha, float(self.priors.topic_word), np.uint64(self.seed), clock)
-        moved = self.kernels.sweep(*fixed, *numbers, sample.drawn, sample.sums, sample.word_sums)
-        after = sample._replace(iteration=sweep, kept=self._keep(sample, sweep))
-        return after, 2 * moved / max(float(weights.sum()), 1e-300)
+        moved = gibbs_loops.sweep(*fixed, *numbers, sample.drawn, sample.sums, sample.word_sums)
+        return self._keep(sample, sweep), 2 * moved / max(float(weights.sum()), 1e-300)
 
     def learned(self, sample: Sample) -> Learned:
         """Return the mean of the sweeps kept."""
-        doc_sums, word_sums = sample.kept.mean(self.current_sums(sample))
+        doc_sums, word_sums = self.mean_sums(sample)
         more = tag_moments(self.tags, doc_sums)
         if self.links is not None:
             more["link_probabilities_"] = link_probabilities(self.links, doc_sums, self.priors.doc_topic)
         theta = proportions(doc_sums, self.priors.doc_topic)
         return Learned(word_sums, theta, self.priors.doc_topic, more)
 
-    def _keep(self, sample: Sample, sweep: int) -> Kept:
-        """Return what is kept after a sweep: its sums are added if it is one of the last."""
-        kept = sample.kept
-        if sweep <= self.max_iter - max(1, int(self.averaged * self.max_iter)):
-            return kept
-        current = self.current_sums(sample)
-        if not kept.n:
-            return Kept(1, tuple(array.copy() for array in current))
-        for total, array in zip(kept.sums, current, strict=True):
-            total += array
-        return Kept(kept.n + 1, kept.sums)
+    def _keep(self, sample: Sample, sweep: int) -> Sample:
+        """Return the sample after a sweep, whose sums are kept if it is one of the last."""
+        n, kept = sample.n_kept, sample.kept
+        if sweep > self.max_iter - max(1, int(self.averaged * self.max_iter)):
+            current = self.current_sums(sample)
+            kept = tuple(map(np.add, kept, current)) if n else tuple(map(np.copy, current))
+            n += 1
+        return sample._replace(iteration=sweep, n_kept=n, kept=kept)
 
 
 def _groups(matrix: CSR) -> Groups:

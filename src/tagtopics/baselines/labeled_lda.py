@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import run_ranges
 from tagtopics.tag_prior.mixture_loops import first_claims
+from tagtopics.tag_prior.prior import claims_of
 
 MOST_CELLS = 400_000_000  # largest number of words times topics: the topics of a model are a dense matrix
 
@@ -110,7 +110,6 @@ class LabeledPropagation:
     alpha: float  # pseudo-count of each slot
     beta: float  # pseudo-count of each word in each topic
     seed: int  # of the random start
-    kernels: ModuleType = labeled_loops  # or its reference, to check it
 
     @cached_property
     def tables(self) -> Int64:
@@ -120,11 +119,8 @@ class LabeledPropagation:
     @cached_property
     def _cells(self) -> tuple[Int32, Int32]:
         """The word and the topic of each message."""
-        graph, n_edges = self.graph, np.diff(self.graph.doc_edges)
-        n_slots = np.repeat(np.diff(graph.doc_slots), n_edges)  # (E,) messages of each edge
-        first = np.repeat(graph.doc_slots[:-1], n_edges) - (np.cumsum(n_slots) - n_slots)
-        slots = np.repeat(first, n_slots) + np.arange(n_slots.sum())
-        return np.repeat(graph.edge_word, n_slots), graph.slot_tag[slots]
+        edges, slots = claims_of(self.graph.doc_edges, self.graph.doc_slots)
+        return self.graph.edge_word[edges], self.graph.slot_tag[slots]
 
     def init(self) -> LabeledState:
         """Return nearly uniform messages and their sums."""
@@ -137,7 +133,7 @@ class LabeledPropagation:
         messages = np.empty(int(self.tables[-1]), dtype=np.float32)
         slot_sums = np.zeros(self.graph.n_slots, dtype=np.float32)
         arguments = (self.graph, self.tables, np.uint64(self.seed), messages, slot_sums)
-        run_ranges(self.kernels.start, self.tables, 4, *arguments)
+        run_ranges(labeled_loops.start, self.tables, 4, *arguments)
         return LabeledState(messages, slot_sums, self._word_sums(messages))
 
     def step(self, state: LabeledState) -> tuple[LabeledState, float]:
@@ -146,7 +142,7 @@ class LabeledPropagation:
         given = state.word_sums.astype(np.float32), state.word_sums.sum(0).astype(np.float32)
         numbers = (np.float32(self.alpha), np.float32(self.beta))
         arguments = (self.graph, self.tables, *given, *numbers, state.messages, state.slot_sums, change)
-        run_ranges(self.kernels.update_documents, self.tables, 8, *arguments)
+        run_ranges(labeled_loops.update_documents, self.tables, 8, *arguments)
         tokens = max(float(self.graph.edge_count.sum(dtype=np.float64)), 1e-300)
         after = state._replace(word_sums=self._word_sums(state.messages))
         return after, float(change.sum()) / tokens

@@ -98,11 +98,12 @@ def plain(value: object, style: str = "") -> Text:
 
 
 def make_table(
-    title: str | None, columns: Sequence[str], caption: str = "", rows: Iterable[Iterable[str | Text]] = ()
+    title: str | None, columns: Sequence[str], caption: str = "", rows: Iterable[Iterable[object]] = ()
 ) -> Table:
     """Return a table. `>name` aligns a column to the right; text in rows is never parsed as markup."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(
         title=plain(title, "bold") if title else None,
@@ -116,13 +117,13 @@ def make_table(
         name, right = column.removeprefix(">"), column.startswith(">")
         table.add_column(name, justify="right" if right else "left", no_wrap=right, overflow="fold")
     for row in rows:
-        table.add_row(*(plain(cell) if isinstance(cell, str) else cell for cell in row))
+        table.add_row(*(cell if isinstance(cell, Text) else plain(cell) for cell in row))
     return table
 
 
 def fact_table(facts: Mapping[str, object]) -> Table:
     """Return a table of names and values, without a header."""
-    table = make_table(None, ["", ""], rows=((name, str(value)) for name, value in facts.items()))
+    table = make_table(None, ["", ""], rows=facts.items())
     table.show_header = False
     return table
 

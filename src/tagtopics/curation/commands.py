@@ -55,9 +55,8 @@ def command(
     seed: SeedOption = None,
 ) -> None:
     """Edit the topics of a model: rename, merge, ban or seed words; undo; fit again with the edits."""
-    from tagtopics.curation.edits import curate, undo
+    from tagtopics.curation.edits import check_editable, curate, undo
     from tagtopics.curation.journal import curation_of
-    from tagtopics.models.online import OnlineModel
     from tagtopics.models.persistence import check_model_target, refuse_changes, save_model
     from tagtopics.models.results import topic_rows
 
@@ -68,10 +67,7 @@ def command(
         raise InputError(f"{action}: takes nothing more, not {given[0][:40]!r}")
     check = refuse_changes(model if out is None else out)
     loaded, corpus = load_with_documents(model)
-    if not isinstance(loaded, OnlineModel):
-        raise InputError(
-            f"{model}: topics of {type(loaded).__name__} cannot be edited; those of LDA and TTM can"
-        )
+    check_editable(loaded)
     target = check_model_target(model if out is None else out)
     if action == "undo":
         edited = undo(loaded, corpus=corpus)

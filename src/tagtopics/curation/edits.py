@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from tagtopics._typing import Float64
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.curation.journal import CuratedTopic, Curation, Edit, curation_of, make_edit
@@ -49,13 +50,16 @@ def curate(
         name: of the renamed or seeded topic.
         corpus: the training documents; needed to keep a recommender when topics change.
     """
-    if not isinstance(model, OnlineModel):
-        raise InputError(
-            f"curate: topics of {type(model).__name__} cannot be edited; those of LDA and TTM can"
-        )
+    check_editable(model)
     check_is_fitted(model)
     edit = make_edit(kind, topics=tuple(topics), words=tuple(words), name=name)
     return _apply_edit(model, edit, corpus)
+
+
+def check_editable(model: Any) -> None:
+    """Raise an `InputError` unless the topics of a model can be edited, or guided by edits."""
+    if not isinstance(model, OnlineModel):
+        raise InputError(f"topics of {type(model).__name__} cannot be edited; those of LDA and TTM can")
 
 
 def undo(model: OnlineModel, *, corpus: Corpus | None = None) -> OnlineModel:
@@ -75,12 +79,12 @@ def undo(model: OnlineModel, *, corpus: Corpus | None = None) -> OnlineModel:
     return state
 
 
-def topic_origins(model: OnlineModel) -> Sources:
-    """Return for each topic the topics as fitted (`base_`) that it is made of."""
+def topic_origins(model: OnlineModel) -> Float64:
+    """Return (K as fitted, K): 1 where a topic is made of one of the model as it was fitted (`base_`)."""
     base = model if model.base_ is None else model.base_
-    origins: Sources = [(k,) for k in range(len(base.components_))]
+    origins = np.eye(len(base.components_))
     for edit in curation_of(model).edits:
-        origins = [sum((origins[k] for k in old), ()) for old in _sources(edit, len(origins))]
+        origins = np.stack([origins[:, old].sum(1) for old in _sources(edit, origins.shape[1])], axis=1)
     return origins
 
 

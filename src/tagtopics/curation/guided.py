@@ -14,7 +14,7 @@ from tagtopics.bp.constants import NOISE
 from tagtopics.bp.executor import Executor, initial_topics
 from tagtopics.bp.propagation import Start
 from tagtopics.corpus.core import Corpus
-from tagtopics.curation.edits import topic_record
+from tagtopics.curation.edits import check_editable, topic_record
 from tagtopics.curation.journal import CuratedTopic, Curation
 from tagtopics.errors import InputError
 from tagtopics.models.documents import without_words
@@ -57,8 +57,7 @@ def fit_curated_topics(
     model: Any, corpus: Corpus, curation: Curation, callbacks: Sequence[Callback[Any]] = ()
 ) -> OnlineModel:
     """Do the same without the recommender."""
-    if not isinstance(model, OnlineModel):
-        raise InputError(f"{type(model).__name__} cannot be guided by edits or seeds; LDA and TTM can")
+    check_editable(model)
     corpus = without_words(corpus, curation.banned)
     topics = [c for c in curation.topics if c.curated or (c.topic or 0) < model.n_topics]
     fitted: OnlineModel = copy.copy(model)

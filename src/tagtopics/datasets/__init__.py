@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from tagtopics._lazy import lazy
 
 if TYPE_CHECKING:
-    from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset
-    from tagtopics.datasets.registry import read_registry
+    from tagtopics.datasets.load import DatasetRow, list_datasets, load_dataset, read_registry
 
 __all__ = [
     "DatasetRow",
@@ -17,10 +16,4 @@ __all__ = [
     "read_registry",
 ]
 
-__getattr__ = lazy(
-    __name__,
-    {
-        "load": ("DatasetRow", "list_datasets", "load_dataset"),
-        "registry": ("read_registry",),
-    },
-)
+__getattr__ = lazy(__name__, {"load": ("DatasetRow", "list_datasets", "load_dataset", "read_registry")})

@@ -127,7 +127,9 @@ def run_lanes(lane: Callable[[Iterator[Item]], None], items: Iterable[Item], mos
             other.result()
 
 
-def results_of(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+def results_of(
+    work: Callable[[Item], Result], items: Sequence[Item], most: int | None = None
+) -> list[Result]:
     """Return `work(item)` of each item, in order, computed on several threads; see `run_lanes`."""
     found: dict[int, Result] = {}
 
@@ -135,7 +137,7 @@ def results_of(work: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
         for i in waiting:
             found[i] = work(items[i])
 
-    run_lanes(lane, range(len(items)))
+    run_lanes(lane, range(len(items)), most)
     return [found[i] for i in range(len(items))]
 
 

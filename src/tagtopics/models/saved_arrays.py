@@ -43,7 +43,7 @@ _LEAST_PRIOR = 1e-12
 
 _LAYERS = {
     "curation_": "tagtopics.curation.journal",
-    "names_": "tagtopics.subjects.saved_names",
+    "names_": "tagtopics.subjects.tag_names",
     "visual_": "tagtopics.images.vocabulary",
 }
 

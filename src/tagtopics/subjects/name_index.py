@@ -153,16 +153,10 @@ def _without_brackets(name: str) -> str:
 
 def _variants(name: str, others: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Yield the forms in which names are looked for, the preferred name first."""
-    for text, kind in [(name, PREFERRED), *((other, ALTERNATIVE) for other in others)]:
+    texts = [(name, PREFERRED), *((other, ALTERNATIVE) for other in others)]
+    texts += [(short, SHORTENED) for text, _ in texts if (short := _without_brackets(text)) != text]
+    for text, kind in texts:
         yield text, kind
-        yield from ((_invert(text), kind),) if text.count(", ") == 1 else ()
-    for text in (name, *others):
-        if (short := _without_brackets(text)) != text:
-            yield short, SHORTENED
-            yield from ((_invert(short), SHORTENED),) if short.count(", ") == 1 else ()
-
-
-def _invert(name: str) -> str:
-    """Return `Doe, Jane` as `Jane Doe`."""
-    last, first = name.split(", ")
-    return f"{first} {last}"
+        if text.count(", ") == 1:  # `Doe, Jane` is also `Jane Doe`
+            last, first = text.split(", ")
+            yield f"{first} {last}", kind

@@ -11,16 +11,19 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 import scipy.special
+from pydantic import BaseModel, ConfigDict, Field
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import CSR, Bool, Float64, Int64
+from tagtopics._typing import Bool, Float64, Int64
+from tagtopics.corpus.core import check_array
 from tagtopics.corpus.recipe import language_code
 from tagtopics.errors import InputError
+from tagtopics.models.persistence import NAMES_FILE
 from tagtopics.recommend.calibration import best_threshold
 from tagtopics.recommend.choice import Choice, Recommendation
 from tagtopics.recommend.logistic import logistic_weights
@@ -44,6 +47,7 @@ _SQUARES_FROM = 1000  # true pairs from which products of two features are used,
 _PENALTY = 0.1  # inverse of the strength of the penalty on weights
 _LEAST_SCALE, _FARTHEST = 0.05, 4.0  # standard deviation of a feature, and how many from its mean count
 _BATCH = 128  # documents
+_PREFIX, _LARGEST = "names.", 1e9  # of saved arrays: of their names, and the largest number in them
 
 
 class Candidates(NamedTuple):
@@ -171,7 +175,6 @@ def fit_tag_names(
     recommender: TagRecommender,
     thesaurus: Thesaurus,
     texts: Sequence[str],
-    seed: int = 0,
 ) -> TagNames:
     """Fit the weights of names in texts; the result does not depend on the number of threads.
 
@@ -179,22 +182,24 @@ def fit_tag_names(
         recommender: a fitted one.
         thesaurus: its ids are tags of the recommender, and others that may be recommended.
         texts: of the documents of the fit; `recommender.rows` says which of them it uses.
-        seed: for drawing documents where there are many.
     """
     if len(texts) <= int(recommender.rows.max()):
         raise InputError(
             "tag names: the texts are not those of the documents that the recommender was fitted to"
         )
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)  # draws documents where there are many
     counted = generator.permutation(len(recommender.rows))[:_COUNTED_DOCS]
     own = [unicodedata.normalize("NFC", texts[row]) for row in recommender.rows[counted]]
     # (1) The names in the documents, and how many carry each tag, have its name, and both.
     language, tags = language_code(own), all_tags(thesaurus, recommender.tag_names)
     index, columns = NameIndex(thesaurus, language), _places(tags, recommender.tag_names)
     batches = [slice(first, first + _BATCH) for first in range(0, len(own), _BATCH)]
-    truth = [_truth(recommender, columns, len(tags), counted[batch]) for batch in batches]
+    carried = recommender.tags
+    entries = carried.data, columns[carried.indices], carried.indptr
+    everywhere = sp.csr_array(entries, shape=(len(recommender.rows), len(tags)), copy=True)
+    everywhere.sort_indices()
+    truth = [sp.csr_array(everywhere[counted[batch]]) for batch in batches]
     counts = np.zeros((3, len(tags)), dtype=np.int64)
-    everywhere = _truth(recommender, columns, len(tags), np.arange(len(recommender.rows)))
     counts[0] = np.bincount(everywhere.indices, minlength=len(tags))
     parts = []
     for batch, true in zip(batches, truth, strict=True):
@@ -225,14 +230,6 @@ def _places(tags: Sequence[str], wanted: Sequence[str]) -> Int64:
     """Return the place of each wanted tag among all."""
     place = {tag: u for u, tag in enumerate(tags)}
     return np.array([place[tag] for tag in wanted], dtype=np.int64)
-
-
-def _truth(recommender: TagRecommender, columns: Int64, n_tags: int, docs: Int64) -> CSR:
-    """Return CSR (D, U): the tags of training documents."""
-    own = sp.csr_array(recommender.tags[docs])
-    truth = sp.csr_array((own.data, columns[own.indices], own.indptr), shape=(len(docs), n_tags))
-    truth.sort_indices()
-    return truth
 
 
 @single_thread()
@@ -272,3 +269,77 @@ def _inputs(values: Float64, mean: Float64, scale: Float64, squares: bool) -> Fl
         return standard
     a, b = np.triu_indices(standard.shape[1])
     return np.concatenate([standard, standard[:, a] * standard[:, b]], axis=1)
+
+
+# ----------------------------------------------------------------------------------------- saved models
+
+
+class NamesDescription(BaseModel):
+    """The part of `model.json` on names of tags."""
+
+    model_config = ConfigDict(strict=True)
+
+    language: str
+    n_docs: Annotated[int, Field(ge=0, le=10**12)]
+    threshold: Annotated[float, Field(ge=0, le=1)]
+
+
+def names_to_text(names: TagNames) -> str:
+    """Return the content of `names.tsv`: a tag, its name and alternative names on each line."""
+    t = names.thesaurus
+    rows = zip(t.ids, t.names, t.alternatives, strict=True)
+    return "".join("\t".join((id, name, *others)) + "\n" for id, name, others in rows)
+
+
+def names_to_arrays(names: TagNames) -> dict[str, Any]:
+    """Return the arrays of names, by name."""
+    arrays = {name: getattr(names, name) for name in ("counts", "mean", "scale", "weights")}
+    arrays["broader"] = names.thesaurus.broader
+    return {_PREFIX + name: np.ascontiguousarray(array) for name, array in arrays.items()}
+
+
+def names_to_json(names: TagNames) -> dict[str, Any]:
+    """Return the numbers of names."""
+    return {"language": names.language, "n_docs": names.n_docs, "threshold": names.threshold}
+
+
+def names_from(
+    content: dict[str, Any], text: str, arrays: dict[str, Any], tag_names: tuple[str, ...]
+) -> TagNames:
+    """Return what the functions above converted, for the tags of a recommender.
+
+    Raises:
+        InputError: if the parts do not fit together.
+    """
+    description = NamesDescription.model_validate(content)
+    rows = [line.split("\t") for line in text.split("\n")[:-1]]
+    if not rows or min(map(len, rows)) < 2:
+        raise InputError(f"{NAMES_FILE} is damaged: every line must have a tag and a name")
+    ids = tuple(row[0] for row in rows)
+    own = {name[len(_PREFIX) :]: array for name, array in arrays.items() if name.startswith(_PREFIX)}
+    alternatives = tuple(tuple(row[2:]) for row in rows)
+    thesaurus = Thesaurus(ids, tuple(row[1] for row in rows), alternatives, own["broader"])
+    if len(thesaurus.row) < len(ids):
+        raise InputError(f"{NAMES_FILE} is damaged: a tag occurs twice")
+    _check(own, len(ids), len(all_tags(thesaurus, tag_names)))
+    numbers = description.language, description.n_docs
+    parts = own["counts"], own["mean"], own["scale"], own["weights"]
+    return TagNames(thesaurus, *numbers, *parts, description.threshold, tag_names)
+
+
+def _check(own: dict[str, Any], n_named: int, n_tags: int) -> None:
+    F = len(FEATURES)
+    P = own["weights"].size if own["weights"].size in (1 + F, 1 + F + F * (F + 1) // 2) else 1 + F
+    wanted = {
+        "broader": ((len(own["broader"]), 2), np.int64),
+        "counts": ((3, n_tags), np.int64),
+        "mean": ((F,), np.float64),
+        "scale": ((F,), np.float64),
+        "weights": ((P,), np.float64),
+    }
+    for name, (shape, dtype) in wanted.items():
+        check_array(own[name], shape, dtype, f"names.{name}", least=-_LARGEST, most=_LARGEST)
+    if (own["counts"] < 0).any() or (own["scale"] <= 0).any():
+        raise InputError("names.counts and names.scale must be positive")
+    if ((own["broader"] < 0) | (own["broader"] >= n_named)).any():
+        raise InputError("names.broader names tags that do not exist")

@@ -124,8 +124,6 @@ def read_thesaurus(path: str | Path) -> Thesaurus:
         InputError: if the file cannot be read; the message says where and what to do.
     """
     path = Path(path)
-    if not path.is_file():
-        raise InputError(f"tag names: no such file: {path}")
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() != ".gz"]
     suffix = suffixes[-1] if suffixes else ""
     if suffix in _RDF_KINDS:
@@ -288,11 +286,8 @@ def _unique(written: tuple[str, ...], ids: tuple[str, ...], kind: str) -> tuple[
 
     An id that is itself taken gets a number.
     """
-    seen: set[str] = set()
-    unique = []
+    unique: dict[str, None] = {}
     for tag, id in zip(written, ids, strict=True):
         names = chain((tag, kind + id), (f"{kind}{id} {n}" for n in count(2)))
-        chosen = next(name for name in names if name not in seen)
-        seen.add(chosen)
-        unique.append(chosen)
+        unique[next(name for name in names if name not in unique)] = None
     return tuple(unique)

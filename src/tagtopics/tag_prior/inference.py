@@ -87,7 +87,7 @@ class TagPrior:
                 "ek,ek->e", found.topics[first:last][doc].astype(np.float64), self.phi[part.indices]
             )
             graph = query_graph(part, tags)
-            edge, slot = claims_of(part, tags)
+            edge, slot = claims_of(part.indptr, tags.indptr)
             values += np.bincount(
                 edge, tags.data[slot].astype(np.float64) * self._claim_probabilities(graph), part.nnz
             )
@@ -107,7 +107,7 @@ class TagPrior:
 
     def credit(self, counts: CSR, tags: CSR) -> Credit:
         """Return how much of each word each tag of its document accounts for; every tag counts in full."""
-        (edge, slot), none = claims_of(counts, tags), np.empty(0, np.float32)
+        (edge, slot), none = claims_of(counts.indptr, tags.indptr), np.empty(0, np.float32)
         parts = zip((none, none), *self.explain(counts, tags), strict=True)
         shares, own = (np.concatenate(part) for part in parts)
         return Credit(edge, tags.indices[slot], counts.indices[edge], counts.data[edge], shares, own)

@@ -138,10 +138,10 @@ def pairs_of(tag_words: CSR, shrinkage: Float64) -> Pairs:
     )
 
 
-def claims_of(counts: CSR, tags: CSR) -> tuple[Int64, Int64]:
-    """Return the edge and the slot of every claim, (P,) each: positions in counts, CSR (D, W), and tags."""
-    doc = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    width = np.diff(tags.indptr)[doc]
-    edge = np.repeat(np.arange(counts.nnz), width)
+def claims_of(doc_edges: Any, doc_slots: Any) -> tuple[Int64, Int64]:
+    """Return the edge and the slot of every claim, (P,) each, given where each document begins."""
+    doc = np.repeat(np.arange(len(doc_edges) - 1), np.diff(doc_edges))
+    width = np.diff(doc_slots)[doc]
+    edge = np.repeat(np.arange(len(doc)), width)
     within = np.arange(len(edge)) - np.repeat(np.cumsum(width) - width, width)
-    return edge, tags.indptr[doc[edge]].astype(np.int64) + within
+    return edge, doc_slots[doc[edge]].astype(np.int64) + within

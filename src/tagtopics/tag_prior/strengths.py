@@ -112,7 +112,7 @@ def words_of(rows: Rows, tag_words: Any, shrinkage: Float64, profiles: Profiles,
     hidden = build_graph(rows.hidden, rows.tags)
     seen_values = mixture.claim_probabilities(rows.seen, pairs, means, phi)
     values = mixture.claim_probabilities(hidden, pairs, means, phi)
-    edge, slot = claims_of(rows.hidden, rows.tags)
+    edge, slot = claims_of(rows.hidden.indptr, rows.tags.indptr)
     weighted, E = values * rows.slot_shares[slot], len(rows.edge_doc)
     kind = rows.slot_kind[slot]
     terms = [np.bincount(edge[kind == g], weighted[kind == g], E) for g in range(profiles.n_kinds)]

@@ -15,10 +15,9 @@ from tagtopics.analysis.audit.changes import KINDS, Change, Finding
 from tagtopics.analysis.audit.duplicates import Scored, duplicate_tags
 from tagtopics.analysis.audit.names import NameWords, name_words, namesakes
 from tagtopics.analysis.audit.taggings import Taggings, collect_taggings, doubtful_taggings, missing_taggings
-from tagtopics.analysis.audit.usage import implied_tags, single_tags
 from tagtopics.analysis.records import OnProgress
 from tagtopics.corpus.core import Corpus
-from tagtopics.corpus.tags import bare_name, kind_of
+from tagtopics.corpus.tags import bare_name, kind_of, tags_together
 from tagtopics.errors import InputError
 from tagtopics.jit.threads import thread_limit
 from tagtopics.models.base import TopicModel
@@ -29,6 +28,9 @@ _MOST_COMPARED = 200  # documents of a tag that are compared with a document
 _DOCUMENTS = 3  # documents named with a finding
 _RARELY = 0.01  # tags are persons if fewer of their names are in the texts, and most have several words
 _NO_NAMESAKE, _MANY_NAMES = 0.2, 100  # factor for a name that no other has; names that show which are common
+_FEWEST = 5  # documents that a tag must have to imply another
+_CONFIDENCE = 0.8  # least share of them with the other tag
+_LIFT = 2.0  # least ratio of this share to that of all documents
 
 
 def audit(
@@ -66,7 +68,8 @@ def audit(
         return []
     counts = align_words(model, corpus)
     doc_topic = model.transform(corpus)
-    names = name_words(corpus, _names_of(model, corpus))
+    thesaurus = corpus.thesaurus or (model.names_ and model.names_.thesaurus)
+    names = name_words(corpus, [_name_of(tag, thesaurus) for tag in corpus.tag_names])
     search: dict[str, Callable[[], Scored]] = {
         "duplicate": lambda: duplicate_tags(corpus, names),
         "implied": lambda: implied_tags(corpus),
@@ -87,8 +90,7 @@ def audit(
     known = {_key(change) for change in refused}
     twice = known | {_key(one) for one in found if one.kind == "missing"}
     found = [one for one in found if _key(one) not in (twice if one.kind == "implied" else known)]
-    thesaurus = _thesaurus_of(model, corpus)
-    labels = {} if thesaurus is None else thesaurus.labels(corpus.tag_names)
+    labels = thesaurus.labels(corpus.tag_names) if thesaurus else {}
     return [replace(one, name=labels.get(one.tag), other_name=labels.get(one.other)) for one in found]
 
 
@@ -97,17 +99,10 @@ def _key(one: Finding | Change) -> tuple[str, str | None, frozenset[str | None]]
     return one.change, one.document, frozenset((one.tag, one.other if one.document is None else None))
 
 
-def _thesaurus_of(model: TopicModel, corpus: Corpus) -> Any:
-    return corpus.thesaurus or (model.names_ and model.names_.thesaurus)
-
-
-def _names_of(model: TopicModel, corpus: Corpus) -> list[str]:
-    """Return the names of the tags, from the thesaurus of the documents or of the model, if there is one."""
-    known = _thesaurus_of(model, corpus)
-    named = {tag: known.name_of(tag) for tag in corpus.tag_names} if known else {}
-    return [
-        ":".join(filter(None, (kind_of(tag), named.get(tag) or bare_name(tag)))) for tag in corpus.tag_names
-    ]
+def _name_of(tag: str, thesaurus: Any) -> str:
+    """Return the name of a tag, from the thesaurus if there is one, with the kind of the tag."""
+    named = thesaurus.name_of(tag) if thesaurus else None
+    return ":".join(filter(None, (kind_of(tag), named or bare_name(tag))))
 
 
 def _check(kinds: Sequence[str], min_score: float, n_words: int) -> None:
@@ -148,21 +143,15 @@ def _findings(
 ) -> Iterator[Finding]:
     """Yield findings of one kind with their words and documents."""
     for i in np.flatnonzero(scored.scores >= min_score):
-        tag = int(scored.tags[i])
-        about: dict[str, Any] = {}
+        tag, score = int(scored.tags[i]), float(scored.scores[i])
+        others = [int(scored.others[i])] if len(scored.others) else []
+        about: dict[str, Any] = {"other": corpus.tag_names[others[0]]} if others else {}
         if len(scored.docs):
             doc = int(scored.docs[i])
-            about = {"document": corpus.ids[doc], "row": doc}
-            if len(scored.others):
-                about["other"] = corpus.tag_names[scored.others[i]]
+            about |= {"document": corpus.ids[doc], "row": doc}
             words, documents = reasons.of_tagging(tag, doc, n_words, lacking=kind == "doubtful")
-        elif len(scored.others):
-            other = int(scored.others[i])
-            about = {"other": corpus.tag_names[other]}
-            words, documents = reasons.of_tags([tag, other], n_words)
         else:
-            words, documents = reasons.of_tags([tag], n_words)
-        score = float(scored.scores[i])
+            words, documents = reasons.of_tags([tag, *others], n_words)
         yield Finding(kind, corpus.tag_names[tag], score, **about, words=words, documents=documents)
 
 
@@ -180,6 +169,43 @@ def _doubtful_tags(taggings: Taggings, names: NameWords) -> Scored:
     scores = found.scores * np.maximum(namesakes(names), _NO_NAMESAKE)[found.tags]
     order = np.argsort(-scores, kind="stable")
     return Scored(found.tags[order], scores[order], docs=found.docs[order])
+
+
+def implied_tags(corpus: Corpus) -> Scored:
+    """Return tags that documents lack although another tag of theirs, of the same kind, implies them.
+
+    A tag implies one that is on more documents if most of its documents have it, and twice as large a share
+    as of all documents. The score is (m + 1) / (n + 2) for m of n documents. If several tags of a document
+    imply one, that with the highest score is given.
+    """
+    columns = sp.csc_array(corpus.tags, dtype=np.float64)
+    n_docs = np.diff(columns.indptr)
+    pairs = tags_together(sp.csr_array(columns)).tocoo()
+    narrow, wide, share = pairs.row, pairs.col, pairs.data / n_docs[pairs.row]
+    usual = (share >= _CONFIDENCE) & (share * corpus.n_docs >= _LIFT * n_docs[wide])
+    kinds = np.array([kind_of(name) for name in corpus.tag_names])
+    rules = (
+        usual & (n_docs[narrow] >= _FEWEST) & (n_docs[narrow] < n_docs[wide]) & (kinds[narrow] == kinds[wide])
+    )
+    best: dict[tuple[int, int], tuple[float, int]] = {}
+    for at in np.flatnonzero(rules).tolist():
+        one, other = int(narrow[at]), int(wide[at])
+        score = float((pairs.data[at] + 1) / (n_docs[one] + 2))
+        rows, others = (columns.indices[columns.indptr[t] : columns.indptr[t + 1]] for t in (one, other))
+        for row in np.setdiff1d(rows, others).tolist():
+            best[row, other] = max(best.get((row, other), (0.0, 0)), (score, one))
+    found = sorted((-score, row, tag, one) for (row, tag), (score, one) in best.items())
+    scores, docs, tags, ones = np.array(found).reshape(-1, 4).T
+    return Scored(tags.astype(np.int64), -scores, ones.astype(np.int64), docs.astype(np.int64))
+
+
+def single_tags(corpus: Corpus) -> Scored:
+    """Return the tags on a single document, with the share of other tags among all tags of the document."""
+    tags, n_of_doc = corpus.tags.indices, np.diff(corpus.tags.indptr)
+    single = np.bincount(tags, minlength=corpus.n_tags)[tags] == 1
+    found, scores = tags[single].astype(np.int64), 1 - 1 / np.repeat(n_of_doc, n_of_doc)[single]
+    order = np.lexsort((found, -scores))
+    return Scored(found[order], scores[order])
 
 
 # ------------------------------------------------------------------------------------------------- reasons
@@ -200,7 +226,7 @@ class _Reasons:
         """Return up to n words most typical of the documents of all the given tags, and such documents."""
         strength = np.minimum.reduce([self._strength(tag) for tag in tags])
         some = _DOCUMENTS if len(tags) == 1 else 1
-        rows = [row for tag in tags for row in self._rows(tag)[:some]]
+        rows = [row for tag in tags for row in self._of_tag(tag)[0][:some]]
         documents = dict.fromkeys(self._corpus.ids[row] for row in rows)
         return self._best_words(strength, np.arange(len(strength)), n), tuple(documents)
 
@@ -218,31 +244,30 @@ class _Reasons:
 
     def _similar(self, tag: int, doc: int, own: Int64) -> tuple[str, ...]:
         """Return the ids of the documents with a tag that share most words with a document."""
-        _, rows, matrix = self._of_tag(tag)
+        rows, matrix, _ = self._of_tag(tag)
         weights = np.zeros(self._corpus.n_words)
         weights[own] = np.log((self._corpus.n_docs + 1) / (self._n_docs[own] + 1))
-        alike = np.where(rows == doc, -1.0, (matrix @ weights) / np.sqrt(np.diff(matrix.indptr) + 1))
+        alike = (matrix @ weights) / np.sqrt(np.diff(matrix.indptr) + 1)
+        alike[rows[: len(alike)] == doc] = -1.0
         best = np.argsort(-alike, kind="stable")[:_DOCUMENTS]
         return tuple(self._corpus.ids[rows[i]] for i in best if alike[i] >= 0)
-
-    def _rows(self, tag: int) -> Int64:
-        begin, end = self._carriers.indptr[tag : tag + 2]
-        return np.asarray(self._carriers.indices[begin:end], dtype=np.int64)
 
     def _words_of(self, doc: int) -> Int64:
         begin, end = self._present.indptr[doc : doc + 2]
         return np.asarray(self._present.indices[begin:end])
 
-    def _count_words(self, tag: int) -> tuple[Float64, Int64, CSR]:
-        """Return how many documents of a tag have each word, (W,), some of its documents, and their words."""
-        rows = self._rows(tag)
+    def _count_words(self, tag: int) -> tuple[Int64, CSR, Float64]:
+        """Return the documents of a tag, the words of some, and how many of all have each word, (W,)."""
+        begin, end = self._carriers.indptr[tag : tag + 2]
+        rows = np.asarray(self._carriers.indices[begin:end], dtype=np.int64)
         matrix = sp.csr_array(self._present[rows])
         sums = np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.float64)
-        return sums, rows[:_MOST_COMPARED], sp.csr_array(matrix[:_MOST_COMPARED])
+        return rows, sp.csr_array(matrix[:_MOST_COMPARED]), sums
 
     def _strength(self, tag: int, without: int | None = None) -> Float64:
         """Return (W,): the share of a tag's documents with each word, times the log of how typical it is."""
-        found, n = self._of_tag(tag)[0], len(self._rows(tag))
+        rows, _, found = self._of_tag(tag)
+        n = len(rows)
         if without is not None and self._corpus.tags[without, tag]:
             found, n = found.copy(), n - 1
             found[self._words_of(without)] -= 1

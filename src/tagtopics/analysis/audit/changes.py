@@ -1,4 +1,4 @@
-"""Findings of an audit and the changes that they propose: as a CSV file to edit, and applied to a corpus.
+"""Findings of an audit and the changes that they propose: as a CSV file to edit, and applied to lists.
 
 A file of changes has a line for each finding: `accept` (empty, `yes` or `no`), `change`, `document`, `row`,
 `tag`, `other`, `kind`, `score`, `words`. Only accepted lines are applied.
@@ -10,11 +10,10 @@ import csv
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from tagtopics.analysis.records import Record
-from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.formats.registry import read_table
 from tagtopics.corpus.text import clean_name, from_cell, to_cell
 from tagtopics.errors import InputError
@@ -119,10 +118,6 @@ def refused_changes(path: str | Path) -> list[Change]:
 
 def _read_answers(path: str | Path) -> list[tuple[Change, bool | None]]:
     """Return all changes of a file, and whether each is accepted, refused (False) or without an answer."""
-    if Path(path).is_dir():
-        raise InputError(f"{path}: a folder, not a file of changes; name a file that `audit --changes` wrote")
-    if not Path(path).is_file():
-        raise InputError(f"no such file: {path}")
     table = read_table(Path(path), "csv", _COLUMNS)
     for name in ("accept", "change", "tag"):
         table.column(name, "the changes")
@@ -228,17 +223,3 @@ def _row_of(change: Change, ids: Sequence[str], rows: dict[str | None, list[int]
 def _require(holds: bool, change: Change, problem: str) -> None:
     if not holds:
         raise InputError(f"{change.where}: {change.change} {change.tag[:60]!r}: {problem}")
-
-
-def apply_changes(corpus: Corpus, changes: Sequence[Change]) -> Corpus:
-    """Return a corpus with the tags that result from accepted changes.
-
-    Tags that no document has any more are left out; others keep their order, and new ones follow.
-    """
-    before = [corpus.tags_of(row) for row in range(corpus.n_docs)]
-    edits = zip(before, edit_tags(changes, corpus.ids, before, corpus.tag_names), strict=True)
-    lists = [[tag for tag in tags if tag not in gone] + fresh for tags, (gone, fresh) in edits]
-    used = {tag for tags in lists for tag in tags}
-    names = [name for name in corpus.tag_names if name in used]
-    names += sorted(used.difference(names))
-    return replace(corpus, tags=tag_matrix(lists, names), tag_names=tuple(names), notices=())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from tagtopics.analysis.commands import LimitOption, SourceArgument, draw_table, load_or_read, progress
+from tagtopics.analysis.commands import LimitOption, SourceArgument, load_saved, progress
 from tagtopics.cli.estimators import build_model, progress_bar
 from tagtopics.cli.options import (
     ColumnOptions,
@@ -17,8 +18,8 @@ from tagtopics.cli.options import (
     flag,
     option,
 )
-from tagtopics.cli.output import fact_table, note, plain, show
-from tagtopics.cli.sources import column_settings, is_path
+from tagtopics.cli.output import fact_table, make_table, note, plain, show
+from tagtopics.cli.sources import column_settings, read_training
 from tagtopics.errors import InputError
 from tagtopics.files import check_target
 
@@ -77,8 +78,10 @@ def audit_command(
     if unknown := [name for name in kinds if name not in KINDS]:
         raise InputError(f"--kind {unknown[0][:40]!r}: choose from {', '.join(KINDS)}")
     estimator = build_model(model)
-    fitted, corpus = load_or_read(source, columns, text, output)
-    if fitted is None:
+    if (Path(source) / "model.json").is_file():
+        fitted, corpus = load_saved(source)
+    else:
+        corpus = read_training(source, columns, text, output)
         fitted = estimator.fit(corpus, callbacks=progress_bar(output))
     if not corpus.tags.nnz:
         note(f"{source} has no tags; name their column with --tags")
@@ -115,8 +118,6 @@ def apply_command(
     from tagtopics.analysis.audit.rewrite import TagColumns, rewrite
     from tagtopics.corpus.core import FileOptions
 
-    if not is_path(source):
-        raise InputError(f"no such file or folder: {source[:200]!r}")
     accepted, n_refused = read_changes(changes)
     settings = column_settings(columns)
     where = TagColumns(settings["tags"], settings["tag_separator"], settings["id"])
@@ -152,4 +153,4 @@ def _draw(console: Console, found: list[Finding], limit: int) -> None:
         rows = [
             [*(getattr(row, name) for name in used), f"{row.score:.2f}", " ".join(row.words)] for row in named
         ]
-        draw_table(console, heading, columns, rows)
+        console.print(make_table(heading, columns, rows=rows))

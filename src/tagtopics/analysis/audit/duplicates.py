@@ -74,7 +74,8 @@ def duplicate_tags(corpus: Corpus, names: NameWords | None = None) -> Scored:
     scores = 1 / (1 + np.exp(-np.clip(margin, -50, 50)))
     larger = profiles.n_docs[b] > profiles.n_docs[a]
     order = np.lexsort((b, a, -scores))
-    known, wording = names.in_texts(), names.names
+    used, wording = names.in_texts(), names.names
+    known = {stem for stem, column in names.stems.items() if used[column]}
     different = np.array([
         spelled.get((s, t), "part") == "part" and differ_in_words(wording[s], wording[t], known)
         for s, t in pairs

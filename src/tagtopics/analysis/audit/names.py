@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from rapidfuzz.distance import OSA
 
 from tagtopics._typing import CSR, Bool, Float64
-from tagtopics.corpus.core import Corpus
+from tagtopics.corpus.core import Corpus, tag_matrix
 from tagtopics.corpus.tags import bare_name, kind_of
 from tagtopics.subjects.stems import stem_word
 
@@ -60,10 +60,9 @@ class NameWords(NamedTuple):
     shares: CSR  # (S, T) the weight of a stem in a name, by rarity; those of a name add up to 1
     telling: Bool  # (T,) whether a name in a text says something: it has several words, or a rare one
 
-    def in_texts(self) -> frozenset[str]:
-        """Return the stems that are in any document."""
-        used = np.diff(sp.csc_array(self.present).indptr) > 0
-        return frozenset(stem for stem, column in self.stems.items() if used[column])
+    def in_texts(self) -> Bool:
+        """Return (S,): whether each stem is in any document."""
+        return np.bincount(self.present.indices, minlength=len(self.stems)) > 0
 
 
 def name_words(corpus: Corpus, names: Sequence[str], *, loose: bool = False) -> NameWords:
@@ -75,27 +74,25 @@ def name_words(corpus: Corpus, names: Sequence[str], *, loose: bool = False) -> 
     stems = {stem: column for column, stem in enumerate(sorted(set[str]().union(*of_tag)))}
 
     @cache
-    def columns_of(word: str) -> list[int]:
+    def stems_of(word: str) -> list[str]:
         folded = fold_word(word)
         lengths = range(1, len(folded) + 1) if loose else (_STEM,)
-        return [stems[folded[:n]] for n in lengths if folded[:n] in stems]
+        return [folded[:n] for n in lengths if folded[:n] in stems]
 
     if corpus.texts is None:
-        of_word, ends = [columns_of(word) for word in corpus.vocabulary], corpus.counts.indptr
+        of_word, ends = [stems_of(word) for word in corpus.vocabulary], corpus.counts.indptr
         of_doc = (map(of_word.__getitem__, corpus.counts.indices[a:b]) for a, b in pairwise(ends))
     else:
-        of_doc = (map(columns_of, _WORD.findall(text)) for text in corpus.texts)
-    found = [set[int]().union(*lists) for lists in of_doc]
-    rows = np.repeat(np.arange(corpus.n_docs), [len(one) for one in found])
-    places = np.array([place for one in found for place in sorted(one)], dtype=np.int64)
-    present = sp.csr_array((np.ones(len(rows)), (rows, places)), shape=(corpus.n_docs, len(stems)))
+        of_doc = (map(stems_of, _WORD.findall(text)) for text in corpus.texts)
+    found = (set[str]().union(*lists) for lists in of_doc)
+    present = tag_matrix(found, stems).astype(np.float64)
     n_docs = np.bincount(present.indices, minlength=len(stems))
     rarity = np.log((corpus.n_docs + 1) / (n_docs + 1.0)) + 1e-6
-    tags = np.repeat(np.arange(len(names)), [len(one) for one in of_tag])
-    columns = np.array([stems[stem] for one in of_tag for stem in sorted(one)], dtype=np.int64)
+    members = tag_matrix(of_tag, stems)
+    n_stems, columns = np.diff(members.indptr), members.indices
+    tags = np.repeat(np.arange(len(names)), n_stems)
     total = np.bincount(tags, weights=rarity[columns], minlength=len(names))
     shares = sp.csr_array((rarity[columns] / total[tags], (columns, tags)), shape=(len(stems), len(names)))
-    n_stems = np.bincount(tags, minlength=len(names))
     alone = np.bincount(tags, weights=n_docs[columns], minlength=len(names)) <= _OFTEN * corpus.n_docs
     return NameWords(names, stems, present, shares, (n_stems > 1) | ((n_stems == 1) & alone))
 

@@ -104,16 +104,14 @@ def collect_taggings(
         n_done += len(rows)
         on_progress(n_done / len(worded))
     found = Taggings(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-    on_progress(1.0)
     some = np.flatnonzero((found.carried | found.random | found.frequent) & (found.n_others > 0))
     docs, tags = found.docs[some], found.tags[some]
     words, theta = weighted_words(corpus), doc_topic.astype(np.float64)
-    in_texts = np.bincount(names.present.indices, minlength=len(names.stems)) > 0
     closeness = [
         *_closeness(corpus, words, docs, tags, found.carried[some]),
         *_name_closeness(names, words, theta, docs, tags),
         np.log1p(counts.sum(1))[docs],  # the length of the text
-        (names.shares.T @ in_texts)[tags],  # whether texts use the words of the name at all
+        (names.shares.T @ names.in_texts())[tags],  # whether texts use the words of the name at all
         *_related_names(corpus, names, docs, tags),
     ]
     found.signals[some, -_N_CLOSENESS:] = np.column_stack(closeness)

@@ -10,7 +10,7 @@ the documents give a much smaller estimate, so will all of them compared with mo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import isqrt
@@ -25,7 +25,7 @@ from tagtopics.analysis.records import OnProgress, Record
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.splits import completion, train_test
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import current_threads, run_lanes, thread_limit
+from tagtopics.jit.threads import current_threads, results_of, thread_limit
 from tagtopics.models.base import TopicModel
 from tagtopics.models.lda import LDA
 
@@ -116,19 +116,16 @@ def choose_topics(
     grid = _check(corpus, topics, restarts, seed)
     of_grid = LDA(max_iter=SWEEPS) if model is None else model
     made = make_restarts(corpus, restarts, seed)
-    fitted = _extend(
-        list(fit_grid(made, grid, of_grid, n_jobs, on_progress)),
-        partial(fit_grid, made, model=of_grid, n_jobs=n_jobs, on_progress=on_progress),
-    )
+    fit = partial(fit_grid, model=of_grid, n_jobs=n_jobs, on_progress=on_progress)
+    fitted = _extend(grid, partial(fit, made))
     tried = [row.n_topics for row in fitted]
     near = tried[: tried.index(_best(fitted)) + 2]
-    half = list(fit_grid([_halve(restart) for restart in made], near, of_grid, n_jobs, on_progress))
-    return recommend(fitted, half, seed)
+    return recommend(fitted, fit([_halve(restart) for restart in made], near), seed)
 
 
-def _extend(fitted: list[GridRow], fit: Callable[[list[int]], Iterator[GridRow]]) -> list[GridRow]:
+def _extend(grid: list[int], fit: Callable[[list[int]], list[GridRow]]) -> list[GridRow]:
     """Return the fits, ascending, with those of more numbers until the best score is not at an end."""
-    limit = _LIMIT * fitted[-1].n_topics
+    fitted, limit = fit(grid), _LIMIT * grid[-1]
     while True:
         numbers = [row.n_topics for row in fitted]
         best, last = _best(fitted), numbers[-1]
@@ -216,8 +213,8 @@ def fit_grid(
     model: TopicModel,
     n_jobs: int | None = None,
     on_progress: OnProgress | None = None,
-) -> Iterator[GridRow]:
-    """Yield the fits of each number of topics, with the other parameters of a model.
+) -> list[GridRow]:
+    """Return the fits of each number of topics, with the other parameters of a model.
 
     Fits run side by side, or one after another if their messages take much memory. Neither changes a bit.
     """
@@ -225,26 +222,24 @@ def fit_grid(
     edges = max(restart.train.counts.nnz for restart in restarts)
 
     def fit_row(n_topics: int) -> GridRow:
-        fitted: dict[int, tuple[float, Float32]] = {}
-
-        def lane(waiting: Iterator[int]) -> None:
+        def fit(restart: Restart) -> tuple[float, Float32]:
             nonlocal done
-            for r in waiting:
-                fitted[r] = _fit(restarts[r], n_topics, model)
-                done += n_topics
-                if on_progress is not None:
-                    on_progress(done / work)
+            fitted = _fit(restart, n_topics, model)
+            done += n_topics
+            if on_progress is not None:
+                on_progress(done / work)
+            return fitted
 
         with thread_limit(n_jobs):
-            run_lanes(lane, range(len(restarts)), lanes_for(edges, n_topics))
-        scores, components = zip(*(fitted[r] for r in range(len(restarts))), strict=True)
+            fits = results_of(fit, restarts, lanes_for(edges, n_topics))
+        scores, components = zip(*fits, strict=True)
         found = np.eye(len(restarts))
         for i in range(len(restarts)):
             for j in range(i):
                 found[i, j] = found[j, i] = found_again(components[i], components[j]).mean()
         return GridRow(n_topics, np.array(scores), found, list(components))
 
-    return map(fit_row, topics)
+    return [fit_row(n_topics) for n_topics in topics]
 
 
 def _fit(restart: Restart, n_topics: int, model: TopicModel) -> tuple[float, Float32]:

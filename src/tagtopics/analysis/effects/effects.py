@@ -164,7 +164,7 @@ def effects(
     formula = parse_terms([f"`{one}`" if one in known or is_number(corpus, one) else one for one in on])
     factors = dict.fromkeys(factor for term in formula for factor in term)
     named = [name for name, basis in factors if basis or name in known or is_number(corpus, name)]
-    columns = {name: known[name] if name in known else numbers(corpus, name) for name in named}
+    columns = {name: numbers(corpus, name, known) for name in named}
     rows = complete_rows(list(columns.values()), corpus.n_docs, ", ".join(named) or "effects")
     part, columns = corpus.select(rows), {name: column[rows] for name, column in columns.items()}
     terms = [*formula, *((Factor(kind),) for kind in kinds)]

@@ -14,8 +14,9 @@ topic shares of documents as they were to the model's (decision 274).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ from tagtopics.curation.edits import topic_origins
 from tagtopics.curation.guided import STRENGTH
 from tagtopics.curation.journal import curation_of
 from tagtopics.errors import CorpusWarning, InputError
-from tagtopics.jit.threads import run_lanes, thread_limit
+from tagtopics.jit.threads import results_of, thread_limit
 from tagtopics.models.documents import align_words
 from tagtopics.models.online import OnlineModel
 
@@ -127,19 +128,18 @@ def measure(
         proportions = np.asarray(model.doc_topic_[rows], dtype=np.float64)
     else:  # new documents
         proportions = np.asarray(model.transform(sp.csr_array(counts[:, words])), dtype=np.float64)
-    edits, merges = curation_of(model).edits, _merges(model, base)
+    edits, merges = curation_of(model).edits, topic_origins(model)
     held = bool(edits) or any(topic.curated for topic in curation_of(base).topics)
 
-    D, found = counts.shape[0], dict[int, Float64]()
+    D, done = counts.shape[0], count(1)
     in_model = (proportions * (np.asarray(counts.sum(1)) > 0)[:, np.newaxis]).mean(0)
 
-    def lane(waiting: Iterator[int]) -> None:
-        for b in waiting:
-            sample = sampling.draw(b, D)
-            again = refit(start, sp.csr_array(counts[sample]))
-            found[b] = statistic(sample, again.shares @ merges)
-            if on_progress is not None:
-                on_progress(len(found) / refits)
+    def repeat(b: int) -> Float64:
+        sample = sampling.draw(b, D)
+        found = statistic(sample, refit(start, sp.csr_array(counts[sample])).shares @ merges)
+        if on_progress is not None:
+            on_progress(next(done) / refits)
+        return found
 
     with thread_limit(n_jobs):
         start = find_start(base, counts, held=held)
@@ -148,8 +148,8 @@ def measure(
         topics = _compare(model, whole, words, in_model, n_words)
         _check(topics, any(edit.kind == "merge" for edit in edits), base.topic_settings())
         estimate = statistic(np.arange(D), whole.shares)
-        run_lanes(lane, range(refits), lanes_for(counts.nnz, start.words.shape[1]))
-    error = np.std([found[b] for b in range(refits)], axis=0, ddof=1)
+        repeated = results_of(repeat, range(refits), lanes_for(counts.nnz, start.words.shape[1]))
+    error = np.std(repeated, axis=0, ddof=1)
     freedom = refits - 1 if clusters is None else min(refits - 1, int(clusters.max()))
     reach = student.ppf((1 + level) / 2, freedom) * error
     return Measured(estimate, estimate - reach, estimate + reach, topics, held)
@@ -258,11 +258,3 @@ def learn_alpha(sums: Float64, tokens: Float64, first: Float32) -> Float32:
         below = float((digamma(tokens + alpha.sum()) - digamma(alpha.sum())).sum())
         alpha = np.clip(alpha * above / max(below, 1e-300), *_ALPHAS)
     return alpha.astype(np.float32)
-
-
-def _merges(model: Any, base: Any) -> Float64:
-    """Return (K before, K after): 1 where a topic of the model is made of one that it was fitted with."""
-    members = np.zeros((len(base.components_), len(model.components_)))
-    for k, origins in enumerate(topic_origins(model)):
-        members[list(origins), k] = 1
-    return members

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import chain, combinations
 from typing import NamedTuple
 
@@ -105,20 +106,9 @@ def make_part(corpus: Corpus, term: Term, columns: Mapping[str, Float64], min_do
             parts.append(_spline_part(factor, values))
         else:
             unit = f"points per {'year' if is_date(corpus, factor.name) else f'unit of {factor.name}'}"
-            parts.append(
-                Part(
-                    factor.name,
-                    (factor.name,),
-                    (None,),
-                    (values - values.mean())[:, np.newaxis],
-                    np.eye(1),
-                    unit,
-                )
-            )
-    joined = parts[0]
-    for part in parts[1:]:
-        joined = _interaction(joined, part)
-    return joined
+            column = (values - values.mean())[:, np.newaxis]
+            parts.append(Part(factor.name, (factor.name,), (None,), column, np.eye(1), unit))
+    return reduce(_interaction, parts)
 
 
 def _tag_part(corpus: Corpus, kind: str, min_docs: int) -> Part:
@@ -203,11 +193,11 @@ def is_number(corpus: Corpus, name: str) -> bool:
     return is_date(corpus, name) or (bool(tags) and all(_NUMBER.fullmatch(tag.strip()) for tag in tags))
 
 
-def clusters_of(corpus: Corpus, name: str, columns: Mapping[str, Float64]) -> Int64:
+def clusters_of(corpus: Corpus, name: str, known: Mapping[str, Float64]) -> Int64:
     """Return the number of the cluster of each document, (D,): those of equal number, or of the same tag."""
-    if name in columns or is_number(corpus, name):
-        known = columns[name] if name in columns else numbers(corpus, name)
-        return np.unique(known, return_inverse=True, equal_nan=False)[1].astype(np.int64)
+    if name in known or is_number(corpus, name):
+        values = numbers(corpus, name, known)
+        return np.unique(values, return_inverse=True, equal_nan=False)[1].astype(np.int64)
     tags = kind_matrix(corpus, name)[0]
     if np.asarray(tags.sum(1)).max() > 1:
         raise InputError(f"cluster {name[:40]!r}: documents must have one tag of this kind, not several")
@@ -240,23 +230,29 @@ def pick_tags(corpus: Corpus, columns: Sequence[int], min_docs: int) -> tuple[CS
     return matrix, tuple(corpus.tag_names[t] for t in kept)
 
 
-def numbers(corpus: Corpus, name: str, values: Values | None = None) -> Float64:
+def numbers(corpus: Corpus, name: str, known: Mapping[str, Float64]) -> Float64:
     """Return a number for each document, (D,); NaN where it is unknown.
 
     Args:
         corpus: the documents.
-        name: of `values`, else "year", "date" or the name of their column for the dates of the corpus, else a
+        name: of `known`, else "year", "date" or the name of their column for the dates of the corpus, else a
             kind of tags whose names are numbers, as in `year:2020`; a document with several has their mean.
-        values: numbers that the corpus does not have.
+        known: numbers that the corpus does not have.
     """
-    given = add_values(corpus, {name: values[name]} if values and name in values else None)[1]
-    if given:
-        return given[name]
+    if name in known:
+        return known[name]
     if is_date(corpus, name) and any(corpus.dates or ()):
         return np.array([_year(date, name) for date in corpus.dates or ()])
     if name in DATES and name not in {kind_of(tag) for tag in corpus.tag_names}:
         raise InputError(f"{name}: the documents have no dates; name their column when you fit, with --date")
-    return _from_tags(corpus, name)
+    tags, names = kind_matrix(corpus, name)
+    bare = [bare_name(tag) for tag in names]
+    wrong = next((tag for tag in bare if not _NUMBER.fullmatch(tag.strip())), None)
+    if wrong is not None:
+        raise InputError(f"{name}: the tag {wrong[:40]!r} is not a number; use it as a kind instead")
+    n = np.asarray(tags.sum(1)).ravel()
+    total = np.asarray(tags @ np.array([float(tag) for tag in bare])).ravel()
+    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
 def _year(date: str | None, name: str) -> float:
@@ -267,17 +263,6 @@ def _year(date: str | None, name: str) -> float:
     if name == "year" or not month:
         return float(year)
     return year + (month - 1) / 12 + max(day - 1, 0) / 372
-
-
-def _from_tags(corpus: Corpus, name: str) -> Float64:
-    tags, names = kind_matrix(corpus, name)
-    bare = [bare_name(tag) for tag in names]
-    wrong = next((tag for tag in bare if not _NUMBER.fullmatch(tag.strip())), None)
-    if wrong is not None:
-        raise InputError(f"{name}: the tag {wrong[:40]!r} is not a number; use it as a kind instead")
-    n = np.asarray(tags.sum(1)).ravel()
-    total = np.asarray(tags @ np.array([float(tag) for tag in bare])).ravel()
-    return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
 def complete_rows(columns: Sequence[Float64], n_docs: int, what: str) -> Int64:

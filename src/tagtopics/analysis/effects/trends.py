@@ -14,6 +14,7 @@ from tagtopics.analysis.effects.measure import Measured, Sampling, Statistic, To
 from tagtopics.analysis.effects.regressors import (
     DATES,
     Values,
+    add_values,
     complete_rows,
     is_date,
     numbers,
@@ -119,7 +120,8 @@ def trends(
     if n_periods < 2:
         raise InputError(f"trends: n_periods must be 2 or more, not {n_periods}")
     corpus = corpus if corpus.columns else replace(corpus, columns=model.columns_)
-    known = numbers(corpus, time, values)
+    given = {time: values[time]} if values and time in values else None
+    known = numbers(corpus, time, add_values(corpus, given)[1])
     rows = complete_rows([known], corpus.n_docs, time)
     part, times = corpus.select(rows), known[rows]
     if np.ptp(times) == 0:
