@@ -39,12 +39,6 @@ class Worker:
     def __init__(self, shards: str, numbers: Sequence[int], states: tuple[str, str]) -> None:
         self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers)
 
-    def place(self) -> tuple[str, int]:
-        """Return the node and the number of the process."""
-        import ray
-
-        return ray.get_runtime_context().get_node_id(), os.getpid()
-
     @limit_threads
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over these shards."""

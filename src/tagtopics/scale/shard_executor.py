@@ -33,10 +33,10 @@ from tagtopics.errors import InputError
 from tagtopics.files import check_target, digest_bytes, sweep_leftovers
 from tagtopics.jit.threads import current_threads, run_lanes
 from tagtopics.scale.checkpoint import (
-    is_checkpoint,
+    FORMAT,
+    has_format,
     load_checkpoint,
     read_arrays,
-    read_metadata,
     save_checkpoint,
     write_arrays,
 )
@@ -124,10 +124,6 @@ class ShardRun(Callback[Belief]):
         if self.start is None and self.folder.is_dir():
             self.states.forget()  # left by a run that was killed as it began or ended
 
-    def on_start(self, max_iter: int) -> None:
-        """Remove what a killed fit left next to the checkpoint."""
-        sweep_leftovers(self.path)
-
     def on_iteration(self, step: Step, state: Belief) -> bool:
         """Save a sweep, then remove the states of the one before."""
         self._history.append(step)
@@ -164,14 +160,11 @@ def remove_run(folder: str | Path) -> None:
 def _is_of_run(path: Path) -> bool:
     if path.is_symlink():
         return False
-    if _TEMPORARY.fullmatch(path.name):
-        return True
     if path.name == CHECKPOINT:
-        return is_checkpoint(path)
-    try:
-        return bool(_STATE.fullmatch(path.name)) and read_metadata(path).get("format") == STATE_FORMAT
-    except InputError:
-        return False
+        return has_format(path, FORMAT)
+    if _STATE.fullmatch(path.name):
+        return has_format(path, STATE_FORMAT)
+    return _TEMPORARY.fullmatch(path.name) is not None
 
 
 class ShardExecutor:
