@@ -18,6 +18,15 @@ class Span(NamedTuple):
     word: int  # its column
 
 
+def normalised_text(text: str, recipe: TextRecipe) -> str:
+    """Return a text in which the places of tokens are those in the text that they are found in."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFC", text)
+    folded = fold_case(text) if recipe.lowercase else text
+    return text if len(folded) == len(text) else folded
+
+
 class SpanFinder:
     """Finds the words of a vocabulary in texts, as the recipe counts them that it was learnt with."""
 
@@ -33,10 +42,8 @@ class SpanFinder:
         If n-grams are words, the longest one at each position is returned.
         """
         # (1) The text as the tokens are found in it, and the counted tokens with their places.
-        text = unicodedata.normalize("NFC", text)
+        text = normalised_text(text, self._recipe)
         folded = fold_case(text) if self._recipe.lowercase else text
-        if len(folded) != len(text):
-            text = folded
         found = ((start, stop, folded[start:stop]) for start, stop in self._places(folded))
         tokens = [token for token in found if self._keep(token[2])]
         # (2) The longest term of the vocabulary at each place.

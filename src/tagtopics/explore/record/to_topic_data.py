@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +15,8 @@ from tagtopics.bp.graph import build_graph
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
-from tagtopics.corpus.text import fold_case
 from tagtopics.explore.record.findings import findings_of
+from tagtopics.explore.record.spans import normalised_text
 from tagtopics.explore.record.topic_data import ANY_WORDS, DocumentTable, TagTable, TopicData
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
@@ -147,15 +146,6 @@ def _telling_words(credited: CSR, probability: Float64) -> tuple[Int64, Int64]:
     best = largest_of_rows(offsets, tokens * lift, WORDS_OF_A_TAG)
     kept = (best >= 0) & (lift[best] > 0) if len(lift) else best >= 0
     return np.asarray(best[kept]), np.asarray(kept.sum(1), dtype=np.int64)
-
-
-def normalised_text(text: str, recipe: TextRecipe) -> str:
-    """Return a text as `SpanFinder` returns it."""
-    if text.isascii():
-        return text
-    text = unicodedata.normalize("NFC", text)
-    folded = fold_case(text) if recipe.lowercase else text
-    return text if len(folded) == len(text) else folded
 
 
 def _document_table(
