@@ -219,9 +219,6 @@ class Tally:
         self._docs: Counter[str] = Counter()
         self._tokens: Counter[str] = Counter()
 
-    def __len__(self) -> int:
-        return len(self._docs)
-
     def add(self, documents: Sequence[Sequence[str]]) -> None:
         """Count the names of some documents."""
         self._docs.update(chain.from_iterable(map(set, documents)))

@@ -27,8 +27,8 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, no_profiles
 from tagtopics.bp.callbacks import Callback, Step
-from tagtopics.bp.executor import Kernels, Sweep, Take, check_docs
-from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
+from tagtopics.bp.executor import Kernels, Sweep, check_docs
+from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph
 from tagtopics.errors import InputError
 from tagtopics.files import check_target, digest_bytes, sweep_leftovers
 from tagtopics.jit.threads import current_threads, run_lanes
@@ -190,16 +190,7 @@ class ShardExecutor:
         self.folder, self.states = folder, states
         self.numbers = tuple(range(len(folder)) if numbers is None else numbers)
         self.kept = self.numbers
-
-    @property
-    def totals(self) -> Totals:
-        """Statistics of the whole corpus."""
-        return self.folder.totals
-
-    @property
-    def take(self) -> Take:
-        """Reads documents by their rows."""
-        return self.folder.rows
+        self.totals, self.take = folder.totals, folder.rows
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over these shards."""
