@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp import holdout
 from tagtopics.bp.graph import build_graph
+from tagtopics.corpus.cells import METADATA
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
@@ -54,14 +56,11 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     facts |= {} if corpus is None else _facts(model, corpus)
     given = model.get_params(deep=False)
     parameters = {name: repr(v) if isinstance(v, Preset) else plain_value(v) for name, v in given.items()}
+    shown = (bool, int, float, str, NoneType)
     data = TopicData(
         title=title or "Untitled collection",
         model=type(model).__name__,
-        parameters={
-            name: value
-            for name, value in parameters.items()
-            if value is None or isinstance(value, bool | int | float | str)
-        },
+        parameters={name: value for name, value in parameters.items() if isinstance(value, shown)},
         facts=facts,
         words=tuple(model.vocabulary_),
         word_tokens=weights,
@@ -153,9 +152,7 @@ def _document_table(
 ) -> DocumentTable:
     shapes = [(len(model.doc_ids_), len(names)) for names in (model.tag_names_, model.vocabulary_)]
     tags, counts = map(sp.csr_array, shapes) if corpus is None else (corpus.tags, corpus.counts)
-    texts, titles, dates, urls = (
-        (None,) * 4 if corpus is None else (corpus.texts, corpus.titles, corpus.dates, corpus.urls)
-    )
+    texts = None if corpus is None else corpus.texts
     if texts is not None:
         texts = tuple(normalised_text(text, recipe or ANY_WORDS) for text in texts)
     return DocumentTable(
@@ -168,7 +165,5 @@ def _document_table(
         word_count=counts.data.astype(np.float32),
         credit=credit,
         texts=texts,
-        titles=titles,
-        dates=dates,
-        urls=urls,
+        **{name: getattr(corpus, name, None) for name in METADATA.values()},
     )
