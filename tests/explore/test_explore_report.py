@@ -86,16 +86,16 @@ def test_spans_are_the_counted_words(corpus: tt.Corpus) -> None:
     finder = SpanFinder(corpus.vocabulary, corpus.recipe)
     for d in range(0, corpus.n_docs, 7):
         text, spans = finder.find(corpus.texts[d])
-        found = np.bincount([span.word for span in spans], minlength=corpus.n_words)
+        found = np.bincount([w for _, _, w in spans], minlength=corpus.n_words)
         assert np.array_equal(found, corpus.counts[[d]].toarray().ravel())
-        for span in spans:
-            assert text[span.start : span.stop].lower() == corpus.vocabulary[span.word]
+        for start, stop, w in spans:
+            assert text[start:stop].lower() == corpus.vocabulary[w]
 
 
 def test_spans_of_n_grams_take_the_longest() -> None:
     recipe = tt.TextRecipe(ngram_range=(1, 2), stop_words=("of",))
     text, spans = SpanFinder(("sea", "sea salt", "pepper"), recipe).find("Sea of salt, SEA pepper")
-    assert [(text[span.start : span.stop], span.word) for span in spans] == [
+    assert [(text[start:stop], w) for start, stop, w in spans] == [
         ("Sea of salt", 1),
         ("SEA", 0),
         ("pepper", 2),
