@@ -28,7 +28,7 @@ from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, no_profiles
 from tagtopics.bp.callbacks import Callback, Step
 from tagtopics.bp.executor import Kernels, Sweep, check_docs
-from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph
+from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
 from tagtopics.errors import InputError
 from tagtopics.files import check_target, digest_bytes, sweep_leftovers
 from tagtopics.jit.threads import current_threads, run_lanes
@@ -190,7 +190,12 @@ class ShardExecutor:
         self.folder, self.states = folder, states
         self.numbers = tuple(range(len(folder)) if numbers is None else numbers)
         self.kept = self.numbers
-        self.totals, self.take = folder.totals, folder.rows
+        self.take = folder.rows
+
+    @property
+    def totals(self) -> Totals:
+        """Statistics of the whole corpus."""
+        return self.folder.totals
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over these shards."""
