@@ -31,7 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 from tagtopics.explore.record.to_topic_data import topic_data
 
 FLAGS = (

@@ -121,6 +121,16 @@ class Idle:
         return sums, float(np.array(sweep.given.words.sums)[0, 0])
 
 
+class IdleExecutor(RayExecutor):
+    """Idle workers in place of those with shards."""
+
+    def __init__(self, workers: int) -> None:
+        import ray
+
+        actor: Any = ray.remote(num_cpus=0)(Idle)
+        self.actors = [actor.remote() for _ in range(workers)]
+
+
 def exchange(given: argparse.Namespace) -> dict[str, Any]:
     """Send the sums of a sweep to idle workers and add up what comes back, round after round."""
     import ray
@@ -132,10 +142,7 @@ def exchange(given: argparse.Namespace) -> dict[str, Any]:
     sweep = Sweep(1, SweepInput(words, previous, *tags), Priors(np.ones(K, f), 0.05))
     sums = CorpusSums.zeros(W, T, K)
     ray.init(address="local", num_cpus=given.workers, include_dashboard=False, log_to_driver=False)
-    actor: Any = ray.remote(num_cpus=0)(Idle)
-    nothing: Any = None
-    groups = [[i] for i in range(given.workers)]
-    executor = RayExecutor(nothing, nothing, lambda _: actor.remote(), groups)
+    executor = IdleExecutor(given.workers)
     executor.sweep(sweep, None, sums)
     seconds = []
     for _ in range(given.rounds):

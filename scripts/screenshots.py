@@ -20,7 +20,7 @@ import numpy as np
 import tagtopics as tt
 from reproduction import PAGES, ROOT
 from reproduction.explorer.tasks import TASKS, Hand, Names, Task
-from tagtopics.explore import ReportOptions, write_report
+from tagtopics import ReportOptions, write_report
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.prepare import suggested_groups

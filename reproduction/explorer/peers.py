@@ -112,7 +112,7 @@ def prepare(folder: Path, n_docs: int) -> dict[str, Any]:
     if (folder / "made.json").exists():
         return dict(json.loads((folder / "made.json").read_text(encoding="utf-8")))
     import tagtopics as tt
-    from tagtopics.explore import ReportOptions, write_report
+    from tagtopics import ReportOptions, write_report
     from tagtopics.explore.map.terrain import terrain_of
     from tagtopics.explore.record.to_topic_data import topic_data
 

@@ -28,7 +28,7 @@ import numpy as np
 import tagtopics as tt
 from benchmarks.explorer import chromium
 from reproduction import RECORDS
-from tagtopics.explore import ReportOptions, write_report
+from tagtopics import ReportOptions, write_report
 from tagtopics.models.base import TopicModel
 
 WORDS = 200

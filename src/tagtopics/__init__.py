@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from tagtopics.datasets import load_dataset
     from tagtopics.errors import CorpusWarning, InputError
     from tagtopics.evaluation import evaluate
-    from tagtopics.explore import ReportOptions as ReportOptions
-    from tagtopics.explore import write_report as write_report
     from tagtopics.explore.record.export import export as export
     from tagtopics.explore.record.export import export_tables as export_tables
     from tagtopics.explore.record.heat_maps import tag_maps as tag_maps
     from tagtopics.explore.record.to_topic_data import topic_data as topic_data
+    from tagtopics.explore.report.html_report import ReportOptions as ReportOptions
+    from tagtopics.explore.report.html_report import write_report as write_report
     from tagtopics.images.vocabulary import VisualVocabulary
     from tagtopics.models import LDA, TTM, MarkovTTM, Preset, TopicFit, TopicSettings, fit_topics
     from tagtopics.models.base import TopicModel as TopicModel
@@ -71,7 +71,7 @@ _HOMES = {
     "corpus.tokenizers": ("register_tokenizer",),
     "datasets": ("list_datasets", "load_dataset"),
     "errors": ("CorpusWarning", "InputError"),
-    "explore": ("ReportOptions", "write_report"),
+    "explore.report.html_report": ("ReportOptions", "write_report"),
     "bp.callbacks": ("Progress",),
     "models": ("LDA", "MarkovTTM", "Preset", "TTM", "TopicFit", "TopicSettings", "fit_topics"),
     "curation.edits": ("curate", "undo"),

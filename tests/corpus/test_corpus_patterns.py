@@ -104,7 +104,7 @@ def test_spans_and_words_agree_on_long_texts() -> None:
     recipe = tt.TextRecipe(token_pattern=r"\b\w\w+\b", stop_words=None)
     text = "red green " * 1000
     spans = SpanFinder(["green", "red"], recipe).find(text)[1]
-    assert [("green", "red")[span.word] for span in spans] == analyzer(recipe)(text)
+    assert [("green", "red")[w] for _, _, w in spans] == analyzer(recipe)(text)
 
 
 def test_a_hostile_pattern_in_a_model_is_refused_at_once(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from explore_support import FLAGS, HOSTILE, Watched, make_corpus, make_hostile_corpus
 
 import tagtopics as tt
-from tagtopics.explore import ReportOptions, write_report
+from tagtopics import ReportOptions, write_report
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
 

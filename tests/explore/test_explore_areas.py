@@ -12,7 +12,7 @@ import pytest
 from explore_support import wait_for_map
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 from tagtopics.explore.map.terrain import terrain_of
 from tagtopics.explore.record.areas import areas_of, shared_gains
 from tagtopics.explore.record.to_topic_data import topic_data

@@ -14,10 +14,10 @@ from explore_support import HOSTILE, Watched, wait_until
 
 import tagtopics as tt
 from changed_tags import apply_changes
+from tagtopics import ReportOptions, write_report
 from tagtopics.analysis.audit.changes import Change, Finding, read_changes, write_changes
 from tagtopics.cli import main
 from tagtopics.errors import InputError
-from tagtopics.explore import ReportOptions, write_report
 from tagtopics.explore.record.inputs import read_findings
 from tagtopics.explore.record.topic_data import TopicData
 

@@ -12,7 +12,7 @@ import pytest
 from explore_support import Watched, create_app, serving
 
 import tagtopics as tt
-from tagtopics.explore import ReportOptions, write_report
+from tagtopics import ReportOptions, write_report
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
 

@@ -10,7 +10,7 @@ import pytest
 from explore_support import Watched, wait_for_place, wait_until
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 from tagtopics.explore.record.topic_data import TopicData
 
 pytest_plugins = ("explore_fixtures",)

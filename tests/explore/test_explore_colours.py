@@ -9,7 +9,7 @@ import pytest
 from explore_support import Watched, wait_for_map, wait_until
 
 import tagtopics as tt
-from tagtopics.explore import ReportOptions, write_report
+from tagtopics import ReportOptions, write_report
 from tagtopics.explore.record.inputs import AuditFinding
 
 pytest_plugins = ("explore_fixtures",)

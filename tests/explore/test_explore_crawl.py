@@ -11,7 +11,7 @@ import pytest
 from explore_support import HOSTILE, Watched
 
 import tagtopics as tt
-from tagtopics.explore import ReportOptions, write_report
+from tagtopics import ReportOptions, write_report
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -17,7 +17,7 @@ from PIL import Image
 from scipy.stats import binomtest
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 from tagtopics.explore.record.inputs import read_about
 from tagtopics.explore.record.topic_data import TopicData
 

@@ -18,8 +18,8 @@ from explore_support import Watched, make_corpus
 from report_figures import pages
 
 import tagtopics as tt
+from tagtopics import write_report
 from tagtopics.corpus.text import DEBRIS
-from tagtopics.explore import write_report
 from tagtopics.explore.record.to_topic_data import topic_data
 
 pytest_plugins = ("explore_fixtures",)

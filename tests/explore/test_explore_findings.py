@@ -17,7 +17,7 @@ from explore_support import Watched
 from scipy import stats
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 from tagtopics.explore.record.findings import findings_of
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import Finding, TopicData

@@ -18,7 +18,7 @@ from explore_support import Watched, wait_for_map, wait_until, wait_until_whole
 from PIL import Image
 
 import tagtopics as tt
-from tagtopics.explore import ReportOptions, write_report
+from tagtopics import ReportOptions, write_report
 
 pytest_plugins = ("explore_fixtures",)
 

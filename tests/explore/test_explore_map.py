@@ -16,7 +16,7 @@ from explore_support import Watched, wait_for_map, wait_for_place, wait_until
 from PIL import Image
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 from tagtopics.explore.map.terrain import terrain_of
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData

@@ -13,7 +13,7 @@ import pytest
 from explore_support import Watched
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.report.timeline import time_of
 

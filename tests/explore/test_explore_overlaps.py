@@ -10,7 +10,7 @@ import pytest
 from explore_support import THEMES, Watched, wait_for_map, wait_until_whole
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 
 pytest_plugins = ("explore_fixtures",)
 

@@ -14,7 +14,7 @@ import pytest
 from explore_support import Watched, wait_for_map, wait_for_place, wait_until
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 from tagtopics.explore.map.terrain import map_index, terrain_of
 from tagtopics.explore.record.inputs import read_names, with_names
 from tagtopics.explore.record.to_topic_data import topic_data

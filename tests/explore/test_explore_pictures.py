@@ -22,7 +22,7 @@ from fastapi import HTTPException
 from scenes import make_scenes, write_scenes
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 from tagtopics.explore.record.heat_maps import tag_maps
 from tagtopics.explore.record.photographs import Photographs, with_pictures
 from tagtopics.explore.record.topic_data import TopicData

@@ -10,7 +10,7 @@ import pytest
 from explore_support import page_of_modules
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 from tagtopics.explore.record import workbench
 from tagtopics.recommend.ridge import RIDGE, documents_of, kernel_of
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tagtopics.corpus.recipe import TextRecipe
-from tagtopics.explore.record.spans import SpanFinder
-from tagtopics.explore.record.to_topic_data import normalised_text
+from tagtopics.explore.record.spans import SpanFinder, normalised_text
 
 WORDS = ("topic", "model", "the", "naïve", "i\u0307stanbul", "topic model", "x", "42", "Upper", "straße")
 PIECES = (

@@ -11,9 +11,9 @@ import pytest
 from explore_support import page_of_modules
 
 import tagtopics as tt
+from tagtopics import write_report
 from tagtopics.corpus.text import analyzer
 from tagtopics.datasets.docstrings import docstring_recipe
-from tagtopics.explore import write_report
 from tagtopics.explore.record.spans import SpanFinder
 from tagtopics.explore.record.workbench import page_obstacle, word_settings, workbench
 

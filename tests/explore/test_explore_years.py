@@ -16,7 +16,7 @@ from explore_support import THEMES, Watched, wait_for_map
 from PIL import Image
 
 import tagtopics as tt
-from tagtopics.explore import write_report
+from tagtopics import write_report
 
 pytest_plugins = ("explore_fixtures",)
 

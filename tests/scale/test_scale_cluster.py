@@ -60,6 +60,13 @@ def nodes() -> Iterator[Any]:
     cluster.shutdown()  # type: ignore[no-untyped-call]
 
 
+def processes(executor: RayExecutor) -> list[int]:
+    """Return the process of each actor."""
+    asked: Any = [actor.__ray_call__.remote(lambda worker: os.getpid()) for actor in executor.actors]
+    found: list[int] = ray.get(asked)
+    return found
+
+
 def caught(make: ExecutorMaker, executors: list[RayExecutor]) -> ExecutorMaker:
     """Return the same maker, and append what it makes to a list."""
 
@@ -76,17 +83,17 @@ def test_any_number_of_workers_gives_the_same_bits(
     shards: ShardFolder, alone: list[bytes], tmp_path: Path, workers: int
 ) -> None:
     executors: list[RayExecutor] = []
-    places: set[tuple[str, int]] = set()
+    found: set[int] = set()
 
     class Look(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
-            places.update(ray.get([actor.place.remote() for actor in executors[0].actors]))
+            found.update(processes(executors[0]))
             return False
 
     executor = caught(ray_executor(workers), executors)
     model = fit_shards(ttm(), shards, tmp_path / "work", executor=executor, callbacks=[Look()])
     assert bits(model) == alone
-    assert len({process for _, process in places}) == workers  # Ray chooses the nodes
+    assert len(found) == workers
 
 
 @pytest.mark.usefixtures("nodes")
@@ -99,7 +106,7 @@ def test_a_worker_killed_twice_changes_nothing(
     class Kill(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
             if step.iteration in (1, 4):
-                _, process = ray.get(executors[0].actors[1].place.remote())
+                process = processes(executors[0])[1]
                 os.kill(process, signal.SIGKILL)
                 killed.add(process)
             return False
@@ -125,8 +132,7 @@ def test_workers_killed_in_mid_sweep_change_nothing(
     class Note(Callback[Any]):
         def on_iteration(self, step: Any, state: Any) -> bool:
             if step.iteration == 2:
-                places = ray.get([actor.place.remote() for actor in executors[0].actors])
-                pids.extend(process for _, process in places)
+                pids.extend(processes(executors[0]))
                 threading.Timer(0.01, kill).start()
             return False
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from uvicorn import Server
 
     from tagtopics.corpus import Corpus
-    from tagtopics.explore.record.topic_data import TopicData
     from tagtopics.models.base import TopicModel
 
 ReportOption = Annotated[str, option("HTML file to write.", "--out", "-o", metavar="FILE")]
@@ -117,6 +116,7 @@ def report_command(
     """Write topics, tags, tag groups and documents to one HTML file that opens without a network."""
     from tagtopics.explore.record.inputs import read_about, read_findings, read_names, with_names
     from tagtopics.explore.record.photographs import with_pictures
+    from tagtopics.explore.record.to_topic_data import topic_data
     from tagtopics.explore.report.html_report import ReportOptions, check_report_target, write_report
 
     check_report_target(out, overwrite=overwrite)
@@ -126,7 +126,8 @@ def report_command(
     times = [time.perf_counter()]
     loaded, documents = _load_both(model, corpus, output)
     times.append(time.perf_counter())
-    data = replace(with_names(_record(loaded, documents, model, title), own_names), about=told)
+    data = topic_data(loaded, documents, title or Path(model).resolve().stem)
+    data = replace(with_names(data, own_names), about=told)
     if images is not None:
         data = with_pictures(data, loaded, images)
     times.append(time.perf_counter())
@@ -166,13 +167,6 @@ def report_command(
             note(f"no browser was found: open {out} yourself")
 
 
-def _record(loaded: TopicModel, documents: Corpus | None, path: str, title: str | None) -> TopicData:
-    """Return what the pages show of a model in a folder."""
-    from tagtopics.explore.record.to_topic_data import topic_data
-
-    return topic_data(loaded, documents, title or Path(path).resolve().stem)
-
-
 def serve_command(
     model: ModelArgument,
     output: OutputOptions,
@@ -194,6 +188,7 @@ def serve_command(
 ) -> None:
     """Serve a model: its pages, a workbench for new texts, and a JSON API under /api/v1."""
     from tagtopics.explore.record.photographs import Photographs
+    from tagtopics.explore.record.to_topic_data import topic_data
 
     try:
         from tagtopics.explore.server.engine import ModelEngine
@@ -222,7 +217,7 @@ def serve_command(
         loaded, documents = _load_both(model, corpus, output)
         engine = ModelEngine(loaded)
         engine.warm()
-        data = _record(loaded, documents, model, title)
+        data = topic_data(loaded, documents, title or Path(model).resolve().stem)
         served.load(data, engine, Photographs(data, loaded, images) if images else None)
         return data.title
 

@@ -99,7 +99,7 @@ class VisualVocabulary(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, images: Iterable[Any], y: Any = None) -> Self:
         """Learn the codebooks by k-means from a random sample of the images' tiles."""
-        check_settings(self)
+        check_settings(self.get_params(deep=False))
         found = list_images(images)
         rng = np.random.default_rng(self.random_state)
         chosen = np.sort(rng.permutation(len(found))[:_SAMPLE_IMAGES])
@@ -247,11 +247,12 @@ class _Settings(BaseModel):
     n_jobs: Annotated[int | None, Field(ge=-1, exclude=True)] = None
 
 
-def check_settings(visual: VisualVocabulary, **others: Any) -> _Settings:
+def check_settings(given: dict[str, Any]) -> _Settings:
     """Return the parameters of a vocabulary; the first that is not allowed is an `InputError`."""
-    return _check_settings(
-        {name: _plain(value) for name, value in visual.get_params(deep=False).items()} | others
-    )
+    try:
+        return _Settings.model_validate({name: _plain(value) for name, value in given.items()})
+    except ValidationError as error:
+        raise InputError(f"VisualVocabulary: {one_line(error)}") from None
 
 
 def _plain(value: Any) -> Any:
@@ -263,7 +264,8 @@ def _plain(value: Any) -> Any:
 
 def visual_to_json(visual: VisualVocabulary) -> dict[str, Any]:
     """Return the settings that decide how a new image becomes words."""
-    return check_settings(visual, codebook_sizes=list(map(len, visual.codebooks_))).model_dump()
+    sizes = {"codebook_sizes": list(map(len, visual.codebooks_))}
+    return check_settings(visual.get_params(deep=False) | sizes).model_dump()
 
 
 def visual_to_arrays(visual: VisualVocabulary) -> dict[str, npt.NDArray[Any]]:
@@ -273,7 +275,7 @@ def visual_to_arrays(visual: VisualVocabulary) -> dict[str, npt.NDArray[Any]]:
 
 def visual_from(settings: Any, arrays: dict[str, Any]) -> VisualVocabulary:
     """Return the vocabulary of `visual_to_json` and `visual_to_arrays`; anything else is an `InputError`."""
-    visual = VisualVocabulary(**_check_settings(settings).model_dump(exclude={"descriptor"}))
+    visual = VisualVocabulary(**check_settings(settings).model_dump(exclude={"descriptor"}))
     codebooks = []
     for i, shape in enumerate(zip(visual.codebook_sizes, (visual.window**2, 8), strict=True)):
         found: Any = arrays.get(f"{PREFIX}{i}")
@@ -286,10 +288,3 @@ def visual_from(settings: Any, arrays: dict[str, Any]) -> VisualVocabulary:
     visual.codebooks_ = tuple(codebooks)
     visual.vocabulary_ = visual._names()
     return visual
-
-
-def _check_settings(settings: Any) -> _Settings:
-    try:
-        return _Settings.model_validate(settings)
-    except ValidationError as error:
-        raise InputError(f"VisualVocabulary: {one_line(error)}") from None

@@ -121,37 +121,25 @@ def read_bibtex(path: Path, options: FileOptions) -> Table:
 
 
 def _bibtex_record(entry: Any) -> Record:
+    from bibtexparser.middlewares.names import split_multiple_persons_names
+
     raw = {name.lower(): field.value for name, field in entry.fields_dict.items()}
     fields = {name: value for name, value in raw.items() if isinstance(value, str)}
     first = partial(_first_text, fields, lambda value: plain_latex(value or "") or None)
-    names = _split_people(fields.get("author") or fields.get("editor") or "")
+    names = split_multiple_persons_names(fields.get("author") or fields.get("editor") or "")
     year, month = first("year"), first("month")
     date = first("date") or (f"{month} {year}" if year and month and month.isalpha() else year)
     return Record(
         id=str(entry.key) or None,
         title=first("title"),
         abstract=first("abstract"),
-        author=people(plain_latex(name) for name in names),
+        author=people(plain_latex(name) for name in names if name.lower() != "others"),
         keyword=_keywords(first("keywords", "keyword") or ""),
         venue=first("journal", "journaltitle", "booktitle", "series", "school", "institution", "publisher"),
         date=date,
         url=_first_text(fields, lambda value: (value or "").strip(), "url", "doi"),
         type=str(entry.entry_type).lower() or None,
     )
-
-
-def _split_people(value: str) -> list[str]:
-    """Return the names that `and` divides, outside braces."""
-    names, depth, name = [], 0, list[str]()
-    for word in value.split():
-        if word.lower() == "and" and depth == 0:
-            names.append(" ".join(name))
-            name = []
-        else:
-            depth += word.count("{") - word.count("}")
-            name.append(word)
-    names.append(" ".join(name))
-    return [name for name in names if name and name.lower() != "others"]
 
 
 def plain_latex(value: str) -> str:

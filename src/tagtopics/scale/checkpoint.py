@@ -81,10 +81,10 @@ def load_checkpoint(path: str | Path, identity: Mapping[str, Any] | None = None)
     return Belief(record.sweep, sums, previous, priors, None), history
 
 
-def is_checkpoint(path: Path) -> bool:
-    """Return whether a path is a checkpoint of tagtopics."""
+def has_format(path: Path, format: str) -> bool:
+    """Return whether a path is a file that `write_arrays` wrote with this mark."""
     try:
-        return path.is_file() and read_metadata(path).get("format") == FORMAT
+        return path.is_file() and read_metadata(path).get("format") == format
     except InputError:
         return False
 

@@ -13,13 +13,13 @@ from tagtopics.bp.graph import Belief
 from tagtopics.bp.propagation import Start
 from tagtopics.bp.relations import unit_vectors
 from tagtopics.errors import InputError
-from tagtopics.files import check_space, check_target, digest_arrays, digest_file
+from tagtopics.files import check_space, digest_arrays, digest_file
 from tagtopics.models.base import TopicModel
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.validation import check_parameters
 from tagtopics.scale.checkpoint import identity_of
 from tagtopics.scale.format import MANIFEST, ShardFolder
-from tagtopics.scale.shard_executor import ExecutorMaker, ShardExecutor, ShardRun, is_run
+from tagtopics.scale.shard_executor import ExecutorMaker, ShardExecutor, ShardRun
 
 DOCUMENTS = 50_000  # documents that a model fitted to shards keeps, by default
 
@@ -58,12 +58,12 @@ def fit_shards(
     """
     folder = shards if isinstance(shards, ShardFolder) else ShardFolder.open(shards)
     _check(model, folder, work)
-    sample = sampled_shards(folder, documents)
-    corpus = folder.corpus(sample)
     identity = identity_of(model, digest_file(folder.path / MANIFEST))
     if vectors is not None:
         identity["vectors"] = digest_arrays(unit_vectors(vectors, folder.manifest.n_docs))
     run = ShardRun(work, identity, resume=resume)
+    sample = sampled_shards(folder, documents)
+    corpus = folder.corpus(sample)
     if executor is None:
         workers = ShardExecutor(folder, run.states)
     else:
@@ -87,7 +87,7 @@ def sampled_shards(folder: ShardFolder, documents: int = DOCUMENTS) -> list[int]
 
 
 def _check(model: TopicModel, folder: ShardFolder, work: str | Path) -> None:
-    """Check all that can be checked before the fit: parameters, shards, targets and space on disk."""
+    """Check parameters, shards and space on disk."""
     check_parameters(model)
     if not isinstance(model, OnlineModel):
         raise InputError("fit: shards are for LDA and TTM by belief propagation; use other models in memory")
@@ -100,5 +100,4 @@ def _check(model: TopicModel, folder: ShardFolder, work: str | Path) -> None:
             "fit: a fit to shards needs a whole number as random_state, so that it can be resumed"
         )
     m, K = folder.manifest, model.count_topics(folder.manifest.n_tags)
-    check_target(work, "run folder", is_run, option="--checkpoint")
     check_space(work, 4 * K * (2 * (m.n_docs + m.n_slots) + 3 * m.n_words + 4 * m.n_tags))

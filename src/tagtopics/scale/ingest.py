@@ -148,12 +148,8 @@ class _Stream:
     def _choose_options(self, layout: TableLayout, counts: _Candidates) -> tuple[ReadOptions, list[str]]:
         """Return the options with the vocabulary and the tags that were chosen, and notices."""
         options = self.options
-        notices = [
-            *layout.notices(),
-            *(counts.notices or ()),
-            *counts.words.notices("words"),
-            *counts.tags.notices("tags"),
-        ]
+        notices = [*layout.notices(), *(counts.notices or ())]
+        notices += [*counts.words.notices("words"), *counts.tags.notices("tags")]
         vocabulary, recipe = options.vocabulary, options.recipe
         if vocabulary is None:
             vocabulary = counts.words.names()
@@ -218,9 +214,6 @@ class Tally:
         self.limit = limit
         self._docs: Counter[str] = Counter()
         self._tokens: Counter[str] = Counter()
-
-    def __len__(self) -> int:
-        return len(self._docs)
 
     def add(self, documents: Sequence[Sequence[str]]) -> None:
         """Count the names of some documents."""

@@ -12,7 +12,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from typing import Any, ClassVar
 
@@ -39,12 +39,6 @@ class Worker:
     def __init__(self, shards: str, numbers: Sequence[int], states: tuple[str, str]) -> None:
         self._executor = ShardExecutor(ShardFolder.open(shards), ShardStates(*states), numbers)
 
-    def place(self) -> tuple[str, int]:
-        """Return the node and the number of the process."""
-        import ray
-
-        return ray.get_runtime_context().get_node_id(), os.getpid()
-
     @limit_threads
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over these shards."""
@@ -70,25 +64,20 @@ class Worker:
 
 
 class RayExecutor(ShardExecutor):
-    """Actors, each with a group of neighbouring shards.
+    """Actors, each with a group of neighbouring shards; Ray is connected."""
 
-    Args:
-        folder: the shards.
-        states: where the state of their documents is kept.
-        make: makes the actor of a group.
-        groups: the numbers of the shards of each group.
-    """
+    def __init__(self, folder: ShardFolder, states: ShardStates, workers: int) -> None:
+        import ray
 
-    def __init__(
-        self,
-        folder: ShardFolder,
-        states: ShardStates,
-        make: Callable[[Sequence[int]], Any],
-        groups: Sequence[Sequence[int]],
-    ) -> None:
-        super().__init__(folder, states, [number for group in groups for number in group])
-        self._make, self._groups = make, groups
-        self.actors = [make(numbers) for numbers in groups]
+        super().__init__(folder, states)
+        as_actor = ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD")
+        self._class: Any = as_actor(Worker)
+        self._groups = [part.tolist() for part in np.array_split(self.numbers, workers)]
+        self.actors = list(map(self._start_actor, self._groups))
+
+    def _start_actor(self, numbers: Sequence[int]) -> Any:
+        states = str(self.states.folder.absolute()), self.states.run
+        return self._class.remote(str(self.folder.path.absolute()), numbers, states)
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over all shards."""
@@ -137,7 +126,7 @@ class RayExecutor(ShardExecutor):
                             "check their memory, then continue with --resume"
                         ) from None
                     ray.kill(self.actors[i])
-                    self.actors[i] = self._make(self._groups[i])
+                    self.actors[i] = self._start_actor(self._groups[i])
                     waiting[i] = getattr(self.actors[i], method).remote(*shared)
                 except ray.exceptions.RayTaskError as error:
                     raise error.cause if isinstance(error.cause, InputError) else error from None
@@ -160,16 +149,9 @@ def ray_executor(workers: int, address: str | None = None) -> ExecutorMaker:
         _check_address(address)
 
     def make(folder: ShardFolder, states: ShardStates, n_topics: int) -> RayExecutor:
-        groups = [part.tolist() for part in np.array_split(np.arange(len(folder)), min(workers, len(folder)))]
-        _connect(ray, address, folder, len(groups), n_topics)
-        as_actor = ray.remote(num_cpus=0, max_restarts=0, max_task_retries=0, scheduling_strategy="SPREAD")
-        actor: Any = as_actor(Worker)
-        shards, place = str(folder.path.absolute()), (str(states.folder.absolute()), states.run)
-
-        def make_actor(numbers: Sequence[int]) -> Any:
-            return actor.remote(shards, numbers, place)
-
-        return RayExecutor(folder, states, make_actor, groups)
+        n = min(workers, len(folder))
+        _connect(ray, address, folder, n, n_topics)
+        return RayExecutor(folder, states, n)
 
     return make
 

@@ -27,17 +27,17 @@ from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.anchors import add_profiles, no_profiles
 from tagtopics.bp.callbacks import Callback, Step
-from tagtopics.bp.executor import Sweep, Take
+from tagtopics.bp.executor import Sweep
 from tagtopics.bp.graph import Belief, CorpusSums, DocState, FactorGraph, Totals
 from tagtopics.corpus.core import check_array
 from tagtopics.errors import InputError
 from tagtopics.files import check_target, digest_bytes, sweep_leftovers
 from tagtopics.jit.threads import current_threads, run_lanes
 from tagtopics.scale.checkpoint import (
-    is_checkpoint,
+    FORMAT,
+    has_format,
     load_checkpoint,
     read_arrays,
-    read_metadata,
     save_checkpoint,
     write_arrays,
 )
@@ -126,10 +126,6 @@ class ShardRun(Callback[Belief]):
         if self.start is None and self.folder.is_dir():
             self.states.forget()  # left by a run that was killed as it began or ended
 
-    def on_start(self, max_iter: int) -> None:
-        """Remove what a killed fit left next to the checkpoint."""
-        sweep_leftovers(self.path)
-
     def on_iteration(self, step: Step, state: Belief) -> bool:
         """Save a sweep, then remove the states of the one before."""
         self._history.append(step)
@@ -166,14 +162,11 @@ def remove_run(folder: str | Path) -> None:
 def _is_of_run(path: Path) -> bool:
     if path.is_symlink():
         return False
-    if _TEMPORARY.fullmatch(path.name):
-        return True
     if path.name == CHECKPOINT:
-        return is_checkpoint(path)
-    try:
-        return bool(_STATE.fullmatch(path.name)) and read_metadata(path).get("format") == STATE_FORMAT
-    except InputError:
-        return False
+        return has_format(path, FORMAT)
+    if _STATE.fullmatch(path.name):
+        return has_format(path, STATE_FORMAT)
+    return _TEMPORARY.fullmatch(path.name) is not None
 
 
 class ShardExecutor:
@@ -198,16 +191,12 @@ class ShardExecutor:
         self.folder, self.states = folder, states
         self.numbers = tuple(range(len(folder)) if numbers is None else numbers)
         self.kept = self.numbers
+        self.take = folder.rows
 
     @property
     def totals(self) -> Totals:
         """Statistics of the whole corpus."""
         return self.folder.totals
-
-    @property
-    def take(self) -> Take:
-        """Reads documents by their rows."""
-        return self.folder.rows
 
     def profiles(self, n_topics: int, seed: int) -> Float64:
         """Return the sums of the words' profiles over these shards."""

@@ -15,7 +15,7 @@ import scipy.fft
 import scipy.sparse as sp
 
 from tagtopics._blas import single_thread
-from tagtopics._typing import Float32, Float64, Int32, Int64
+from tagtopics._typing import Float32, Float64, Int64
 from tagtopics.explore.map.places_loops import EDGE, add_mass, attract, descend, differentiate, read_fields
 from tagtopics.jit.threads import run_ranges
 from tagtopics.jit.top import largest_in_rows
@@ -152,7 +152,7 @@ def nearest_first(roots: Float32, near: Int64) -> Float64:
 
 
 def attraction(near: Int64, weights: Float64 | None = None) -> sp.csr_array:
-    """Return CSR (D, D), upper half: the symmetric attraction of documents; both halves add up to one.
+    """Return CSR (D, D): the symmetric attraction of documents, which adds up to one.
 
     Args:
         near: (D, n) the most similar documents of each.
@@ -161,9 +161,9 @@ def attraction(near: Int64, weights: Float64 | None = None) -> sp.csr_array:
     D, n = near.shape
     pull = np.full(near.size, 1.0 / n) if weights is None else weights.ravel()
     directed = sp.csr_array((pull, near.ravel(), np.arange(D + 1) * n), shape=(D, D))
-    both = sp.csr_array(sp.triu(directed + directed.T, 1))
+    both = sp.csr_array(directed + directed.T)
     both.sort_indices()
-    both.data /= 2 * both.data.sum()
+    both.data /= 2 * sp.triu(both, 1).data.sum()
     return both
 
 
@@ -187,7 +187,10 @@ def _optimise(places: Float64, pulls: tuple[sp.csr_array, sp.csr_array]) -> Floa
     The second attraction holds in the last steps: it brings the nearest closer and leaves groups in place.
     """
     D = len(places)
-    first, last = (_both_halves(pull) for pull in pulls)
+    first, last = (
+        (pull.indptr.astype(np.int64), pull.indices.astype(np.int32), pull.data.astype(np.float32))
+        for pull in pulls
+    )
     every = np.arange(D + 1)
     step, gain, force = np.zeros_like(places), np.ones_like(places), np.empty_like(places)
     grid: Grid | None = None
@@ -204,13 +207,6 @@ def _optimise(places: Float64, pulls: tuple[sp.csr_array, sp.csr_array]) -> Floa
         for coordinate in places.T:  # column by column: much faster than along the first axis
             coordinate -= coordinate.mean()
     return places
-
-
-def _both_halves(pull: sp.csr_array) -> tuple[Int64, Int32, Float32]:
-    """Return offsets, neighbours and weights of all documents, of an attraction with its upper half only."""
-    both = sp.csr_array(pull + pull.T)
-    both.sort_indices()
-    return both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data.astype(np.float32)
 
 
 def _grid_for(places: Float64, grid: Grid | None) -> Grid:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.ndimage import gaussian_filter
 from scipy.spatial import cKDTree
 
@@ -159,25 +160,21 @@ def _tags(data: TopicData, places: Float64) -> tuple[Int64, Float64]:
     They are ordered by the documents around the label, times the log of how much denser they are there than
     all documents.
     """
-    table, T, D = data.documents, len(data.tags.names), len(places)
-    if not len(table.tag_index):
-        return np.zeros(0, dtype=np.int64), np.zeros((0, 2))
-    n_docs = np.bincount(table.tag_index, minlength=T)
-    docs = np.repeat(np.arange(D), np.diff(table.tag_offsets))
-    docs, ends = docs[np.argsort(table.tag_index, kind="stable")], np.cumsum(n_docs)
+    by_tag = sp.csc_array(data.tag_matrix)
+    n_docs = np.diff(by_tag.indptr)
     tried = np.argsort(-n_docs, kind="stable")[:_TRIED_TAGS]
     tried = tried[n_docs[tried] >= _LEAST_DOCS]
     tree, scored = cKDTree(places), []
     for first in range(0, len(tried), _AT_A_TIME):
         some = tried[first : first + _AT_A_TIME]
-        own = [docs[ends[t] - n_docs[t] : ends[t]] for t in some]
+        own = [by_tag.indices[slice(*by_tag.indptr[t : t + 2])] for t in some]
         peaks = _peaks(places, own, [np.ones(len(rows)) for rows in own])
         inside = [((places[rows] - at) ** 2).sum(1) < _REACH**2 for rows, at in zip(own, peaks, strict=True)]
         n_inside = np.array([part.sum() for part in inside])
         dense = np.flatnonzero(n_inside >= np.maximum(_TOGETHER * n_docs[some], 2))
         crowd = np.maximum(tree.query_ball_point(peaks[dense], _REACH, return_length=True), 1)
         share = n_inside[dense] / n_docs[some[dense]]
-        score = n_inside[dense] * np.log(np.maximum(share * D / crowd, 1))
+        score = n_inside[dense] * np.log(np.maximum(share * len(places) / crowd, 1))
         scored += list(zip((-score).tolist(), some[dense].tolist(), peaks[dense], strict=True))
     scored.sort(key=lambda row: row[:2])
     best = [row for row in scored if row[0] < 0][:MOST_TAGS]

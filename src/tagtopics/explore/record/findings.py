@@ -122,23 +122,18 @@ def _tags(data: TopicData, found: sp.csr_array, tags: Int64) -> Iterator[_Compar
 
 def _pairs(data: TopicData, found: sp.csr_array, tags: Int64) -> Iterator[_Comparisons]:
     """Compare the documents with two tags with those that have only one of them, for each of the two."""
-    matrix = sp.csc_array(data.tag_matrix[:, tags])
-    T, n_docs = len(tags), matrix.sum(0)
-    one, other, both = sp.find(sp.triu(matrix.T @ matrix, 1))
-    kept = (both >= _LEAST_BOTH) & (np.minimum(n_docs[one], n_docs[other]) - both >= _LEAST_BOTH)
-    order = np.lexsort((other[kept], one[kept]))
-    one, other, both = (part[kept][order].astype(np.int64) for part in (one, other, both))
-    rows, of_tags = sp.csr_array(matrix), (found.T @ matrix).toarray()
+    rows = sp.csr_array(data.tag_matrix[:, tags])
+    common = (rows.T @ rows).toarray()
+    n_docs = common.diagonal()
+    alone = np.minimum(n_docs[:, np.newaxis], n_docs) - common
+    one, other = np.nonzero(np.triu((common >= _LEAST_BOTH) & (alone >= _LEAST_BOTH), 1))
+    both, of_tags = common[one, other], (found.T @ rows).toarray()
     topics = np.flatnonzero(~data.background)
     counts = np.zeros((len(one), len(topics)), dtype=np.int64)
-    code = one * T + other
     about = sp.csc_array(found)
     for i, k in enumerate(topics.tolist() if len(one) else []):
         own = rows[about.indices[slice(*about.indptr[k : k + 2])]]
-        s, t, n = sp.find(sp.triu(own.T @ own, 1))
-        place = np.minimum(np.searchsorted(code, s.astype(np.int64) * T + t), len(code) - 1)
-        known = code[place] == s.astype(np.int64) * T + t
-        counts[place[known], i] = n[known]
+        counts[:, i] = (own.T @ own).toarray()[one, other]
     pair, topic = (part.ravel() for part in np.meshgrid(np.arange(len(one)), topics, indexing="ij"))
     together = counts.ravel()
     groups = tuple(

@@ -81,14 +81,12 @@ def fitting_pictures(data: TopicData, docs: Int64, space: int) -> TopicData:
     """
     place = {doc: i for i, doc in enumerate(docs.tolist())}
     pictures = sorted((one for one in data.pictures if one.doc in place), key=lambda one: place[one.doc])
-    chosen = pictures
     for n_heated, side in _CHOICES:
         few, rest = pictures[:n_heated], pictures[n_heated:]
         size = _size(few) + _size([_smaller(one, side) for one in _spread(rest)], len(rest))
-        if size <= space or (n_heated, side) == _CHOICES[-1]:
-            chosen = [*few, *(_smaller(one, side) for one in rest)]
+        if size <= space:
             break
-    return replace(data, pictures=tuple(chosen))
+    return replace(data, pictures=(*few, *(_smaller(one, side) for one in rest)))
 
 
 def _spread(pictures: list[Picture]) -> list[Picture]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import fold_case, token_finder, token_keeper, word_pattern
 
 
-class Span(NamedTuple):
-    """One word of the vocabulary in a text."""
-
-    start: int  # in code points from the beginning of the text
-    stop: int
-    word: int  # its column
+def normalised_text(text: str, recipe: TextRecipe) -> str:
+    """Return a text in which the places of tokens are those in the text that they are found in."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFC", text)
+    folded = fold_case(text) if recipe.lowercase else text
+    return text if len(folded) == len(text) else folded
 
 
 class SpanFinder:
@@ -27,26 +27,25 @@ class SpanFinder:
         self._pattern = word_pattern(recipe)
         self._tokens, self._keep = token_finder(recipe), token_keeper(recipe)
 
-    def find(self, text: str) -> tuple[str, list[Span]]:
+    def find(self, text: str) -> tuple[str, list[tuple[int, int, int]]]:
         """Return the text, normalised as the positions need it, and its disjoint spans, left to right.
 
+        A span is start and stop, in code points from the beginning of the text, and the column of its word.
         If n-grams are words, the longest one at each position is returned.
         """
         # (1) The text as the tokens are found in it, and the counted tokens with their places.
-        text = unicodedata.normalize("NFC", text)
+        text = normalised_text(text, self._recipe)
         folded = fold_case(text) if self._recipe.lowercase else text
-        if len(folded) != len(text):
-            text = folded
         found = ((start, stop, folded[start:stop]) for start, stop in self._places(folded))
         tokens = [token for token in found if self._keep(token[2])]
         # (2) The longest term of the vocabulary at each place.
-        spans, i, longest = list[Span](), 0, self._recipe.ngram_range[1]
+        spans, i, longest = list[tuple[int, int, int]](), 0, self._recipe.ngram_range[1]
         while i < len(tokens):
             run = [word for _, _, word in tokens[i : i + longest]]
             sizes = (n for n in range(len(run), 0, -1) if " ".join(run[:n]) in self._column)
             n = next(sizes, 0)
             if n:
-                spans.append(Span(tokens[i][0], tokens[i + n - 1][1], self._column[" ".join(run[:n])]))
+                spans.append((tokens[i][0], tokens[i + n - 1][1], self._column[" ".join(run[:n])]))
             i += max(n, 1)
         return text, spans
 

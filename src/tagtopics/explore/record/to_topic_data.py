@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import replace
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp import holdout
 from tagtopics.bp.graph import build_graph
+from tagtopics.corpus.cells import METADATA
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
-from tagtopics.corpus.text import fold_case
 from tagtopics.explore.record.findings import findings_of
+from tagtopics.explore.record.spans import normalised_text
 from tagtopics.explore.record.topic_data import ANY_WORDS, DocumentTable, TagTable, TopicData
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
@@ -55,14 +56,11 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
     facts |= {} if corpus is None else _facts(model, corpus)
     given = model.get_params(deep=False)
     parameters = {name: repr(v) if isinstance(v, Preset) else plain_value(v) for name, v in given.items()}
+    shown = (bool, int, float, str, NoneType)
     data = TopicData(
         title=title or "Untitled collection",
         model=type(model).__name__,
-        parameters={
-            name: value
-            for name, value in parameters.items()
-            if value is None or isinstance(value, bool | int | float | str)
-        },
+        parameters={name: value for name, value in parameters.items() if isinstance(value, shown)},
         facts=facts,
         words=tuple(model.vocabulary_),
         word_tokens=weights,
@@ -149,23 +147,12 @@ def _telling_words(credited: CSR, probability: Float64) -> tuple[Int64, Int64]:
     return np.asarray(best[kept]), np.asarray(kept.sum(1), dtype=np.int64)
 
 
-def normalised_text(text: str, recipe: TextRecipe) -> str:
-    """Return a text as `SpanFinder` returns it."""
-    if text.isascii():
-        return text
-    text = unicodedata.normalize("NFC", text)
-    folded = fold_case(text) if recipe.lowercase else text
-    return text if len(folded) == len(text) else folded
-
-
 def _document_table(
     model: TopicModel, corpus: Corpus | None, credit: Float32, recipe: TextRecipe | None
 ) -> DocumentTable:
     shapes = [(len(model.doc_ids_), len(names)) for names in (model.tag_names_, model.vocabulary_)]
     tags, counts = map(sp.csr_array, shapes) if corpus is None else (corpus.tags, corpus.counts)
-    texts, titles, dates, urls = (
-        (None,) * 4 if corpus is None else (corpus.texts, corpus.titles, corpus.dates, corpus.urls)
-    )
+    texts = None if corpus is None else corpus.texts
     if texts is not None:
         texts = tuple(normalised_text(text, recipe or ANY_WORDS) for text in texts)
     return DocumentTable(
@@ -178,7 +165,5 @@ def _document_table(
         word_count=counts.data.astype(np.float32),
         credit=credit,
         texts=texts,
-        titles=titles,
-        dates=dates,
-        urls=urls,
+        **{name: getattr(corpus, name, None) for name in METADATA.values()},
     )

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from tagtopics._typing import CSR, Bool, Float32, Float64, Int32, Int64
 from tagtopics.corpus.recipe import TextRecipe, recipe_to_json
-from tagtopics.errors import InputError
 from tagtopics.explore.record.spans import SpanFinder
 from tagtopics.models.naming import distinguishing_topics, typical_tags
 from tagtopics.models.topic_words import list_words
@@ -155,36 +154,6 @@ class TopicData:
     about: str = ""
     version: int = VERSION
 
-    def __post_init__(self) -> None:
-        tags, docs = self.tags, self.documents
-        K, W, T, D = *self.topic_word.shape, len(tags.names), len(docs.ids)
-        optional = (docs.texts, docs.titles, docs.dates, docs.urls)
-        rules = {
-            "topic_share must have one entry a topic": self.topic_share.shape == (K,),
-            "topic_words must have one row a topic": len(self.topic_words) == K,
-            "coherence must have one entry a topic, or none": self.coherence.shape in ((K,), (0,)),
-            "names must have one entry a topic, all different": len(self.names) == len(set(self.names)) == K,
-            "background must have one entry a topic": self.background.shape == (K,),
-            "words must match topic_word": len(self.words) == W and self.word_tokens.shape == (W,),
-            "tag profiles must be tags x topics": tags.profiles.shape == (T, K),
-            "tokens must have one entry a tag": tags.tokens.shape == (T,),
-            "labels must have one entry a tag": tags.labels is None or len(tags.labels) == T,
-            "document topics must be documents x topics": docs.topics.shape == (D, K),
-            "texts, titles, dates and urls must have one entry a document": all(
-                part is None or len(part) == D for part in optional
-            ),
-            "words of tags must fit their offsets": _fits(tags.word_offsets, tags.word_index, T, W),
-            "tags of documents must fit their offsets": _fits(docs.tag_offsets, docs.tag_index, D, T),
-            "words of documents must fit their offsets": _fits(docs.word_offsets, docs.word_index, D, W),
-            "every picture must have a document": all(0 <= picture.doc < D for picture in self.pictures),
-        }
-        rules["credit must be words x tags of each document"] = (
-            all(rules.values()) and len(docs.credit) == docs.credit_offsets[-1]
-        )
-        for message, holds in rules.items():
-            if not holds:
-                raise InputError(f"topic data: {message}")
-
     @cached_property
     def picture_of(self) -> dict[int, Picture]:
         """The pictures, by document."""
@@ -246,11 +215,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, TextRecipe):
         return recipe_to_json(value)
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
-
-
-def _fits(offsets: Int64, flat: Int32, n_rows: int, most: int) -> bool:
-    """Tell whether numbers below `most` are divided into rows by their offsets."""
-    if offsets.shape != (n_rows + 1,) or offsets[0] != 0 or offsets[-1] != len(flat):
-        return False
-    inside = not len(flat) or (flat.min() >= 0 and flat.max() < most)
-    return bool(inside and (np.diff(offsets) >= 0).all())

@@ -9,7 +9,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from copy import copy
-from functools import lru_cache
+from functools import cache
 from importlib import metadata
 from importlib.resources import files
 from typing import Any
@@ -30,13 +30,11 @@ ICON = (
 )
 
 
-@lru_cache(maxsize=1)
 def script() -> str:
     """Return the script, which `npm run build` makes of the modules in `explorer/`."""
     return _asset("static", "explorer.js")
 
 
-@lru_cache(maxsize=1)
 def style() -> str:
     """Return the style sheet."""
     return "".join(_asset("static", f"{name}.css") for name in ("explorer", "pages", "audit"))
@@ -84,6 +82,7 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
+@cache
 def _asset(folder: str, name: str) -> str:
     return files("tagtopics.explore.report").joinpath(folder, name).read_text(encoding="utf-8")
 
@@ -137,10 +136,7 @@ def root_planes(values: Float32 | Float64, exact_from: float) -> str:
 
 def round_numbers(values: Any, digits: int = 4) -> list[float]:
     """Return numbers rounded to significant digits."""
-    numbers = np.asarray(values, dtype=np.float64)
-    if len(numbers) and (np.abs(numbers) < 10.0**digits).all() and (numbers == np.rint(numbers)).all():
-        return list(numbers.tolist())  # whole numbers, such as counts, have no more digits
-    return list(significant(numbers, digits).tolist())
+    return list(significant(values, digits).tolist())
 
 
 def significant(values: Any, digits: int = 4) -> Float64:

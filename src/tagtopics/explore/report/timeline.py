@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from tagtopics._typing import Float64, Int64
+from tagtopics._typing import CSR, Float64, Int64
 from tagtopics.corpus.tags import MOST_KINDS, kind_of
 from tagtopics.explore.record.topic_data import DocumentTable, TagTable, TopicData
 from tagtopics.explore.report.page import round_numbers
@@ -90,14 +90,17 @@ def time_of(data: TopicData) -> dict[str, Any] | None:
     }
 
 
+def _by_period(period: Int64) -> CSR:
+    """Return CSR (P, D) of ones: which documents are of each period."""
+    known = np.flatnonzero(period >= 0)
+    shape = period.max() + 1, len(period)
+    return sp.csr_array((np.ones(len(known)), (period[known], known)), shape=shape)
+
+
 def _means(data: TopicData, period: Int64) -> dict[str, Any]:
     """Return the mean topic shares of every period and half their 95 % intervals; None for one document."""
-    known = np.flatnonzero(period >= 0)
-    by_period = sp.csr_array((np.ones(len(known)), (period[known], known)))
-    n_docs, topics = (
-        by_period.sum(1)[:, np.newaxis],
-        data.documents.topics[: by_period.shape[1]].astype(np.float64),
-    )
+    by_period, topics = _by_period(period), data.documents.topics.astype(np.float64)
+    n_docs = by_period.sum(1)[:, np.newaxis]
     mean = (by_period @ topics) / n_docs
     variance = np.maximum((by_period @ topics**2) / n_docs - mean**2, 0) / np.maximum(n_docs - 1, 1)
     return _intervals(mean, variance, n_docs.ravel())
@@ -169,26 +172,18 @@ def missing_periods(data: TopicData) -> dict[int, list[int]]:
     found = periods_of(data)
     if found is None:
         return {}
-    names, period = found
-    known = np.flatnonzero(period >= 0)
-    n_docs, tags = np.bincount(period[known], minlength=len(names)), sp.csc_array(data.tag_matrix[known])
-    share = np.diff(tags.indptr) / len(known)
-    missing = {}
-    for t in np.flatnonzero(share >= _LARGE).tolist():
-        own = np.bincount(period[known][tags.indices[slice(*tags.indptr[t : t + 2])]], minlength=len(names))
-        gaps = np.flatnonzero((own == 0) & (n_docs * share[t] >= _EXPECTED)).tolist()
-        if gaps and not year_of(data.tags.names[t]):
-            missing[t] = gaps
-    return missing
+    by_period = _by_period(found[1])
+    n_docs, counts = by_period.sum(1)[:, np.newaxis], by_period @ data.tag_matrix
+    share = counts.sum(0) / n_docs.sum()
+    large = [t for t in np.flatnonzero(share >= _LARGE).tolist() if not year_of(data.tags.names[t])]
+    missing = (counts[:, large].toarray() == 0) & (n_docs * share[large] >= _EXPECTED)
+    return {t: np.flatnonzero(own).tolist() for t, own in zip(large, missing.T, strict=True) if own.any()}
 
 
 def _tags_by_half(data: TopicData, period: Int64, late: int) -> list[list[int]]:
     """Return tag, documents in the earlier and in the later half; years and rare tags are left out."""
-    tags = data.tag_matrix
-    early, after = (
-        np.asarray(tags[rows].sum(0)).ravel()
-        for rows in (np.flatnonzero((period >= 0) & (period < late)), np.flatnonzero(period >= late))
-    )
+    counts = _by_period(period) @ data.tag_matrix
+    early, after = counts[:late].sum(0), counts[late:].sum(0)
     return [
         [t, int(early[t]), int(after[t])]
         for t in np.flatnonzero(early + after >= _LEAST_DOCS).tolist()

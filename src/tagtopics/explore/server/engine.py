@@ -76,13 +76,10 @@ class ModelEngine:
         corpus, unknown = self._corpus("transform", documents)
         theta = self.model.transform(corpus, corpus if self._tags else None)
         tokens = np.asarray(corpus.counts.sum(1)).ravel()
+        rounded = [[float(f"{value:.6g}") for value in row] for row in theta]
         return [
-            TransformOut(
-                topics=[float(f"{value:.6g}") for value in row],
-                known_words=int(known),
-                unknown_words=missing,
-            )
-            for row, known, missing in zip(theta, tokens, unknown, strict=True)
+            TransformOut(topics=row, known_words=int(known), unknown_words=missing)
+            for row, known, missing in zip(rounded, tokens, unknown, strict=True)
         ]
 
     def explain(self, documents: Sequence[NewDocument]) -> list[ExplainOut]:

@@ -56,13 +56,7 @@ class ServedModel:
         await self._app(scope, receive, send)
 
     def load(self, data: TopicData, engine: ModelEngine, photographs: Photographs | None = None) -> None:
-        """Answer with a model from now on.
-
-        Args:
-            data: its record.
-            engine: of the model.
-            photographs: of a model of photos, if their folder was given.
-        """
+        """Answer with a model from now on, and with its photographs if their folder was given."""
         self._app = model_app(data, engine, self._gate, photographs)
         self.facts = {
             "title": data.title,

@@ -96,19 +96,12 @@ class Tools:
     def list_topics(self, top: Top = 20, skip: Skip = 0) -> str:
         """List the topics, largest first: number, name, share of all words, words and typical tags."""
         found = sorted(topic_rows(self._model, 8), key=lambda row: -row["share"])
-        rows = [
-            self._readable(
-                {
-                    "topic": row["topic"],
-                    "name": row["name"],
-                    "share": _round(row["share"]),
-                    "words": [one["word"] for one in row["words"]],
-                    "tags": [one["name"] for one in row["tags"]],
-                }
-            )
-            | ({"background": True} if row["background"] else {})
-            for row in found[skip : skip + top]
-        ]
+        rows = []
+        for row in found[skip : skip + top]:
+            words, tags = [one["word"] for one in row["words"]], [one["name"] for one in row["tags"]]
+            told = {"topic": row["topic"], "name": row["name"], "share": _round(row["share"])}
+            told = self._readable(told | {"words": words, "tags": tags})
+            rows.append(told | ({"background": True} if row["background"] else {}))
         return to_text("topics", rows, {"total": len(found)}, len(found) - skip)
 
     def compare(self, tags: Annotated[Tags, Field(min_length=2)]) -> str:
