@@ -233,7 +233,7 @@ export const halvesOf = ({ periods, late }) =>
   [periods.slice(0, late), periods.slice(late)].map((part) => (part.length > 1 ? `${part[0]}–${part.at(-1)}` : part[0]));
 
 // Where documents are on the map: small maps with layers.
-const [WIDTH, EDGE] = [312, 30]; // of a drawing; outlines may leave it
+const [WIDTH, MARGIN, EDGE] = [312, 16, 30]; // of a drawing; outlines and glow stay in the margin, densities may leave it
 // Lines around places that are dense, from a quarter of the highest density on.
 /** @type {(places: number[][], height: number) => string} */
 export function outlineOf(places, height) {
@@ -249,9 +249,10 @@ export function placesFigure(question, layers, query, named = []) {
   const { x, y } = store.map;
   const { left, right, top, bottom } = extentOf(x, y);
   const [wide, high] = [right - left, bottom - top].map((side) => Math.max(side, 0.05));
-  const [scale, foot] = [(WIDTH - 12) / wide, Math.ceil(12 + ((WIDTH - 12) * high) / wide)];
+  const scale = (WIDTH - 2 * MARGIN) / wide;
+  const foot = Math.ceil(2 * MARGIN + scale * high);
   store.greyGlow ||= glowOf({ x, y, n: x.length }, packedColour(0.6, 0.01, 265));
-  const [px, py] = [linear([left, left + wide], [6, WIDTH - 6]), linear([top, top + high], [6, foot - 6])];
+  const [px, py] = [linear([left, left + wide], [MARGIN, WIDTH - MARGIN]), linear([top, top + high], [MARGIN, foot - MARGIN])];
   const placesIn = ({ docs, places }) => (places || docs.map((d) => [x[d], y[d]])).map(([a, b]) => [px(a), py(b)]);
   const dots = (layer) => placesIn(layer).map(([a, b]) => `M${a.toFixed(1)} ${b.toFixed(1)}h0`).join("");
   const rows = layers.flatMap(({ name, docs }) => docs.map((d) => documentItem(d, undefined, name)));
