@@ -20,7 +20,11 @@ function byName(kind, names, text) {
   if (found !== undefined) return found;
   return isNumber(text) && Number(text) < names.length ? Number(text) : -1;
 }
-export const tagAt = (text) => byName("tag", store.tags.names, text);
+// A tag by its own name, else by that in the thesaurus, which no other tag has.
+export function tagAt(text) {
+  const named = byName("tag", store.tags.names, text);
+  return named < 0 && store.tags.labels ? (placeOf("label", store.tags.labels).get(text) ?? -1) : named;
+}
 export const wordAt = (text) => byName("word", store.words.names, text);
 export function documentAt(text, row) {
   const rows = placeOf("row", store.documents.rows);

@@ -1,5 +1,5 @@
 // The data: decompressed once; bodies of documents on demand.
-import { bdi, byId, h, kept, settings, topOf, whole } from "./dom.js";
+import { bdi, byId, h, kept, settings, slotHue, topOf, whole } from "./dom.js";
 
 /** @type {any} */
 export const store = {};
@@ -281,8 +281,14 @@ export const isNumber = (text) => /^\d{1,9}$/.test(text);
 
 export const topicHue = (k) => regionHue(k) ?? (215 + k * 137.508) % 360;
 
-export const badge = (k) =>
-  h("span", { class: isBackground(k) ? "badge plain" : "badge", vars: { "--hue": topicHue(k) }, "aria-hidden": "true" }, String(k));
+// Inside a document, topics take the same hues as tags, the largest topic first: on the map, two of them may have one hue.
+export function huesIn(topics) {
+  const order = topOf(topics, store.K);
+  return (k) => slotHue(order.indexOf(k));
+}
+
+export const badge = (k, hue = topicHue(k)) =>
+  h("span", { class: isBackground(k) ? "badge plain" : "badge", vars: { "--hue": hue }, "aria-hidden": "true" }, String(k));
 
 const SHORTS = (base64) => new Uint16Array(bytesOf(base64).buffer);
 

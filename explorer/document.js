@@ -1,6 +1,6 @@
 // A document: its text coloured by credited tag, its topics, related documents.
 import { bdi, button, byId, credited, h, hero, lead, link, percent, plural, remark, s, say, settings, slotHue, topOf, whole } from "./dom.js";
-import { badge, body, bytesOf, dateOf, docTopics, relatedDocuments, sourceOf, store, tagFull, tagLabel, tagShort, titleOf, topicHue, topicLabel } from "./data.js";
+import { badge, body, bytesOf, dateOf, docTopics, huesIn, relatedDocuments, sourceOf, store, tagFull, tagLabel, tagShort, titleOf, topicLabel } from "./data.js";
 import { keepState, stateOf, topicHref } from "./address.js";
 import { choice, documentRow, freshId, photoOf, tagChip, tagChips } from "./widgets.js";
 import { documentFigure, documentItem, ribbon, topicFigure, track } from "./figure.js";
@@ -16,18 +16,18 @@ export function documentPage(d) {
     h("p", { class: "wait" }, "Unpacking …"),
   );
   (store.pictures ? photoOf(d) : body(d)).then(
-    (found) => (!found ? withoutBody : store.pictures ? pictured : coloured)(reading, found ? { ...found, d } : tags, tags),
+    (found) => (!found ? withoutBody : store.pictures ? pictured : coloured)(reading, found ? { ...found, d } : tags, tags, topics),
     (error) => reading.replaceChildren(h("p", { class: "wrong" }, `The ${store.pictures ? "photo" : "text"} cannot be shown: ${error.message}`)),
   );
   return [
     hero(store.pictures ? "Photo" : "Document", bdi(titleOf(d)),
       sourceLine(d),
       lead(`A ${what} with ${plural(tags.length, "tag")}`, moreAbout(topics)),
-      ribbon(topics),
+      ribbon(topics, huesIn(topics)),
     ),
     h("div", { class: "split wide-left" },
       reading,
-      h("div", {}, topicFigure(null, topics, 6, 0.02), relatives(d)),
+      h("div", {}, topicFigure(null, topics, 6, 0.02), relatives(d, huesIn(topics))),
     ),
   ];
 }
@@ -127,7 +127,8 @@ function piecesOf(found) {
 }
 
 // Fills `box` with a coloured text. `found` is a body, `tags` are the numbers of its tags.
-export function coloured(box, found, tags) {
+export function coloured(box, found, tags, topics) {
+  const hueOf = huesIn(topics);
   const n = tags.length;
   const credit = (i, j) => found.c[i * n + j] / 255;
   const usual = found.c && n ? "tag" : "topic";
@@ -160,10 +161,11 @@ export function coloured(box, found, tags) {
     });
     strip.replaceChildren(...told.filter(Boolean));
     strip.toggleAttribute("hidden", !isText || state.by !== "tag");
+    toggles.hidden = reading.hidden = state.by !== "tag";
   };
   function colourOf(i) {
     if (state.by === "none") return [0, 0];
-    if (state.by === "topic") return [topicHue(found.k[i]), 0.7];
+    if (state.by === "topic") return [hueOf(found.k[i]), 0.7];
     const [best = -1, next = -1] = topOf(tags.map((_, j) => credit(i, j)), 2, [...tags.keys()].filter((j) => state.on[j]));
     return best < 0 ? [0, 0] : [slotHue(best), strength(credit(i, best) - (next < 0 ? 0 : credit(i, next)), n), best];
   }
@@ -181,28 +183,22 @@ export function coloured(box, found, tags) {
   };
   const modes = [...(usual === "tag" ? [["tag", "tag"]] : []), ["topic", "topic"], ["none", "nothing"]];
   const name = "Tags; press to hide one";
+  const reading = h("span", {}, "The strip shows where in the text each tag speaks; lines below words are thicker where one tag is far ahead. Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what. ");
   const toggles = h("div", { class: "toggles", role: "group", "aria-label": name }, tags.map(toggle));
   box.replaceChildren(
     choice("Colour by", freshId("by"), modes, state.by, (mode) => {
       state.by = mode;
       keepState("colour", mode, usual);
-      toggles.hidden = mode !== "tag";
       paint();
     }),
   );
-  toggles.hidden = state.by !== "tag";
   box.append(
     toggles,
     found.cut ? remark("Only the beginning of this long text is shown.") : "",
     h("div", { class: "read" }, strip, text),
-    remark(
-      found.c
-        ? ["The strip shows where in the text each tag speaks; lines below words are thicker where one tag is far ahead. Point at a word, or use the arrow keys, to see how likely each tag accounts for it. These credits are about vocabulary, not about who contributed what.", " "]
-        : "",
-      h("span", { class: "tagline" }, tags.map((t) => tagChip(t))),
-    ),
+    remark(reading, h("span", { class: "tagline" }, tags.map((t) => tagChip(t)))),
   );
-  explaining(text, marks, (i) => tipOf(found, i, credit, tags));
+  explaining(text, marks, (i) => tipOf(found, i, credit, tags, hueOf));
   paint();
 }
 
@@ -220,7 +216,7 @@ async function usesElsewhere(t, w, d) {
   return found.length ? `In ${whole(found.filter((one) => one.w.includes(w)).length)} of ${plural(found.length, "other document")} of ${tagShort(t)}.` : "";
 }
 
-function tipOf(found, i, credit, tags) {
+function tipOf(found, i, credit, tags, hueOf) {
   const rows = tags.map((t, j) => [tagFull(t), found.c ? credit(i, j) : 0, j]).sort((a, b) => b[1] - a[1]);
   const k = found.k[i];
   const row = ([name, p, j]) =>
@@ -236,7 +232,7 @@ function tipOf(found, i, credit, tags) {
     h("p", { class: "tipword" }, bdi(store.words.names[found.w[i]])),
     found.c ? h("ul", { class: "bars" }, rows.slice(0, 8).map(row)) : null,
     evidence,
-    h("p", { class: "tiptopic" }, badge(k), topicLabel(k)),
+    h("p", { class: "tiptopic" }, badge(k, hueOf(k)), topicLabel(k)),
   ];
 }
 
@@ -284,14 +280,14 @@ function explaining(text, marks, draw) {
   });
 }
 
-function relatives(d) {
-  const rows = relatedDocuments(d, 8).map((row) => ({ ...documentItem(row.doc, row.score, percent(row.score)), reasons: () => reasonsOf(row) }));
+function relatives(d, hueOf) {
+  const rows = relatedDocuments(d, 8).map((row) => ({ ...documentItem(row.doc, row.score, percent(row.score)), reasons: () => reasonsOf(row, hueOf) }));
   const own = { title: "Related documents", question: "Documents with similar topics, and the tags they share.", rows, axis: "Overlap of topics" };
   return documentFigure(own, (row) => documentRow(row.d, { figure: row.text, reasons: row.reasons() }));
 }
 
-const reasonsOf = (row) =>
+const reasonsOf = (row, hueOf) =>
   h("p", { class: "reasons" },
-    row.topics.map((k) => link(topicHref(k), { class: "reason" }, badge(k), topicLabel(k, 2))),
+    row.topics.map((k) => link(topicHref(k), { class: "reason" }, badge(k, hueOf(k)), topicLabel(k, 2))),
     row.tags.slice(0, 5).map((t) => tagChip(t)),
   );

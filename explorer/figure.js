@@ -8,7 +8,7 @@
 import { area, line } from "d3-shape";
 import { contourDensity } from "d3-contour";
 import { bdi, button, clamped, h, isNarrow, linear, link, percent, plural, remark, s, times, topOf, whole } from "./dom.js";
-import { badge, dateOf, isBackground, mainTopic, sourceOf, store, tagFull, tagLabel, telling, titleOf, topicHue, topicLabel, topicName } from "./data.js";
+import { badge, dateOf, huesIn, isBackground, mainTopic, sourceOf, store, tagFull, tagLabel, telling, titleOf, topicHue, topicLabel, topicName } from "./data.js";
 import { embedCode, tagHref, topicHref, wordHref } from "./address.js";
 import { GLOW, extentOf, glowOf, packedColour } from "./points.js";
 import { documentRow, growing, tagChip, wordLink } from "./widgets.js";
@@ -34,8 +34,8 @@ export function figure(own) {
 export const card = (title, note, ...children) => figure({ title, question: note, mark: () => children });
 
 // Rows of figures.
-export const topicItem = (k, value, text = percent(value)) => ({
-  id: k, name: topicName(k), value, text, label: [badge(k), h("span", {}, topicLabel(k))], hue: topicHue(k), href: topicHref(k), grey: isBackground(k),
+export const topicItem = (k, value, text = percent(value), hue = topicHue(k)) => ({
+  id: k, name: topicName(k), value, text, label: [badge(k, hue), h("span", {}, topicLabel(k))], hue, href: topicHref(k), grey: isBackground(k),
   title: `${topicName(k)}: ${topicLabel(k, 4)}${isBackground(k) ? " (background topic)" : ""}`,
 });
 export const tagItem = (t, value, text) => ({ t, id: store.tags.names[t], name: tagFull(t), value, text, label: tagLabel(t), href: tagHref(t) });
@@ -65,8 +65,10 @@ export function moreFigure(question, rows) {
   const n = rows.slice(0, 10).filter((row) => row.value >= 0.01 && row.lift > 1 && !row.grey).length;
   return barFigure({ title: "Topics", question, rows, shown: n || 5, axis: "Share" });
 }
+// The topics of one document.
 export function topicFigure(question, profile, n, least = 0.01) {
-  const rows = topOf(profile, store.K).map((k) => topicItem(k, profile[k]));
+  const hueOf = huesIn(profile);
+  const rows = topOf(profile, store.K).map((k) => topicItem(k, profile[k], percent(profile[k]), hueOf(k)));
   return barFigure({ title: "Topics", question, rows, shown: rows.slice(0, n).filter((row) => row.value >= least).length, axis: "Share" });
 }
 export function factsFigure(title, question, facts, kind = "facts", folded = []) {
@@ -146,11 +148,11 @@ export const HAIRLINE = "The thin line on each bar is the whole collection; × i
 
 // Charts: rows of bars, a line over the years. Every value is also given as text.
 // One bar divided into topics.
-export function ribbon(profile) {
+export function ribbon(profile, hueOf = topicHue) {
   const parts = topOf(profile, 10).filter((k) => profile[k] >= 0.02);
   const text = (k, gap) => `${topicName(k)}${gap}${percent(profile[k])}`;
   const part = (k) => {
-    const vars = { "--hue": topicHue(k), "--part": profile[k] };
+    const vars = { "--hue": hueOf(k), "--part": profile[k] };
     const shown = profile[k] > 0.07 ? String(k) : "";
     return h("span", { class: isBackground(k) ? "grey" : null, title: text(k, ": "), vars }, shown);
   };
@@ -231,7 +233,7 @@ export const halvesOf = ({ periods, late }) =>
   [periods.slice(0, late), periods.slice(late)].map((part) => (part.length > 1 ? `${part[0]}–${part.at(-1)}` : part[0]));
 
 // Where documents are on the map: small maps with layers.
-const [WIDTH, EDGE] = [312, 30]; // of a drawing; outlines may leave it
+const [WIDTH, MARGIN, EDGE] = [312, 16, 30]; // of a drawing; outlines and glow stay in the margin, densities may leave it
 // Lines around places that are dense, from a quarter of the highest density on.
 /** @type {(places: number[][], height: number) => string} */
 export function outlineOf(places, height) {
@@ -247,9 +249,10 @@ export function placesFigure(question, layers, query, named = []) {
   const { x, y } = store.map;
   const { left, right, top, bottom } = extentOf(x, y);
   const [wide, high] = [right - left, bottom - top].map((side) => Math.max(side, 0.05));
-  const [scale, foot] = [(WIDTH - 12) / wide, Math.ceil(12 + ((WIDTH - 12) * high) / wide)];
+  const scale = (WIDTH - 2 * MARGIN) / wide;
+  const foot = Math.ceil(2 * MARGIN + scale * high);
   store.greyGlow ||= glowOf({ x, y, n: x.length }, packedColour(0.6, 0.01, 265));
-  const [px, py] = [linear([left, left + wide], [6, WIDTH - 6]), linear([top, top + high], [6, foot - 6])];
+  const [px, py] = [linear([left, left + wide], [MARGIN, WIDTH - MARGIN]), linear([top, top + high], [MARGIN, foot - MARGIN])];
   const placesIn = ({ docs, places }) => (places || docs.map((d) => [x[d], y[d]])).map(([a, b]) => [px(a), py(b)]);
   const dots = (layer) => placesIn(layer).map(([a, b]) => `M${a.toFixed(1)} ${b.toFixed(1)}h0`).join("");
   const rows = layers.flatMap(({ name, docs }) => docs.map((d) => documentItem(d, undefined, name)));

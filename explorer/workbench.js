@@ -1,7 +1,7 @@
 // The workbench: analyse a new text, accept or refuse recommended tags, export the result.
 import { dsvFormat } from "d3-dsv";
 import { action, bdi, clamped, h, hero, keep, keepingFocus, kept, lead, link, percent, plural, remark, settings, topOf, whole } from "./dom.js";
-import { badge, body, numbersOfTags, placeOf, store, tellingTopics, topicHue, topicLabel, topicName } from "./data.js";
+import { badge, body, huesIn, numbersOfTags, placeOf, store, tellingTopics, topicLabel, topicName } from "./data.js";
 import { topicHref } from "./address.js";
 import { chosenTags, growing, tagBox, tagChip } from "./widgets.js";
 import { cell, download } from "./pictures.js";
@@ -175,14 +175,14 @@ function benchResult(again) {
   const near = documentsIn(related);
   const [x, y, spread] = landing(near);
   const reading = h("section", { class: "card reading", "aria-label": "Text by tag" });
-  if (explained) coloured(reading, bodyOf(explained), numbersOfTags(explained.tags));
+  if (explained) coloured(reading, bodyOf(explained), numbersOfTags(explained.tags), topics.topics);
   return [
     remark(`${plural(topics.known_words, "word")} known to the model, ${whole(topics.unknown_words)} unknown.`),
     h("div", { class: "split" },
       h("div", {},
         topicFigure(null, topics.topics, 8),
         explained ? reading : null,
-        bench.answers.read ? readingByTopic(bench.answers.read) : null,
+        bench.answers.read ? readingByTopic(bench.answers.read, huesIn(topics.topics)) : null,
       ),
       h("div", {}, card("Recommended tags", "Percentage: how probable the tag is. Below it: the words of the text that speak for it.", proposals(recommended, again))),
     ),
@@ -221,14 +221,14 @@ function bodyOf(explained) {
 }
 
 // A text whose words have the colour of their most probable topic; the words behind a tag can be marked.
-function readingByTopic({ text, spans }) {
+function readingByTopic({ text, spans }, hueOf) {
   const parts = [];
   let at = 0;
   for (const [start, stop, w, k] of spans) {
     if (start < at) continue;
     parts.push(
       text.slice(at, start),
-      h("span", { class: "told", "data-word": store.words.names[w], vars: { "--hue": topicHue(k) }, title: topicLabel(k) }, text.slice(start, stop)),
+      h("span", { class: "told", "data-word": store.words.names[w], vars: { "--hue": hueOf(k) }, title: topicLabel(k) }, text.slice(start, stop)),
     );
     at = stop;
   }

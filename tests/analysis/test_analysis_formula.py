@@ -130,6 +130,12 @@ def test_the_column_of_the_dates_is_a_name_of_the_date(model: tt.LDA, corpus: tt
     assert "points per year" in repr(by_column)
 
 
+def test_one_term_may_be_given_alone(model: tt.LDA, corpus: tt.Corpus) -> None:
+    alone = tt.effects(model, corpus, on="~ Jahr", kinds="venue", given="blog", refits=10)
+    assert alone == tt.effects(model, corpus, on=["~ Jahr"], kinds=["venue"], given=["blog"], refits=10)
+    assert alone.given == ("blog",)
+
+
 def test_clusters_are_sampled_as_a_whole(model: tt.LDA, corpus: tt.Corpus) -> None:
     clusters, rng = clusters_of(corpus, "blog", {}), np.random.default_rng(5)
     sampling = Sampling(10, 0, 0.9, clusters=clusters)

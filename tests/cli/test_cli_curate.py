@@ -41,6 +41,22 @@ def test_edit_undo_and_replay(fitted: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(ours.tag_probabilities(document), theirs.tag_probabilities(document))
 
 
+def test_topics_that_get_other_numbers_are_named(tmp_path: Path) -> None:
+    model = fit_small(tmp_path, "--topics", 8)
+    edited = tmp_path / "edited.tt"
+    for action, topics, says in (
+        ("merge", (5, 1, 2), "topics 3-4 are now 2-3, topics 6-7 are now 4-5"),
+        ("merge", (0, 1, 6), "topics 2-5 are now 1-4, topic 7 is now 5"),
+        ("merge", (1, 7), ""),
+        ("rename", (1, "x"), ""),
+    ):
+        result = run("curate", model, action, *topics, "--out", edited)
+        assert result.code == 0
+        assert [line for line in result.err.splitlines() if "now" in line] == (
+            [f"note: {says}"] if says else []
+        )
+
+
 def test_only_what_changed_is_printed(fitted: Path, tmp_path: Path) -> None:
     edited = tmp_path / "e.tt"
     n_topics = len(run("topics", fitted / "m.tt", "--json").json()["topics"])

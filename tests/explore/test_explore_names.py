@@ -7,12 +7,16 @@ import gzip
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from explore_support import Watched
 
 import tagtopics as tt
 from tagtopics.cli import main
+from tagtopics.explore import write_report
 from tagtopics.explore.record.to_topic_data import topic_data
+from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
 from tagtopics.explore.server.schemas import NewDocument
 
@@ -33,16 +37,37 @@ def test_recommended_tags_have_names_and_pieces_of_the_text() -> None:
     assert nothing == []
 
 
-def test_tags_of_one_name_are_told_apart_by_their_ids() -> None:
+def _named_record() -> TopicData:
+    """Return a record whose tags have names in a thesaurus, two of them the same."""
     texts = ["the tram waits here", "plankton blooms early", "trams in the city", "the sea of plankton"] * 5
     names = {"a": "Planning", "b": "Planning", "c": "d", "e": "Tram"}
     corpus = tt.with_thesaurus(
         tt.read_corpus(texts, tags=[["a", "c"], ["b", "d"], ["e", "f"], ["a"]] * 5), names
     )
-    data = topic_data(tt.TTM(2, random_state=0, max_iter=3).fit(corpus), corpus)
+    return topic_data(tt.TTM(2, random_state=0, max_iter=3).fit(corpus), corpus)
+
+
+def test_tags_of_one_name_are_told_apart_by_their_ids() -> None:
+    data = _named_record()
     assert dict(zip(data.tags.names, data.tags.labels or (), strict=True)) == {
         "a": "Planning (a)", "b": "Planning (b)", "c": "d (c)", "d": None, "e": "Tram", "f": None,
     }  # fmt: skip
+
+
+def test_tags_are_found_at_their_names_in_the_thesaurus(browser: Any, tmp_path: Path) -> None:
+    write_report(_named_record(), tmp_path / "report.html")
+    watched = Watched(browser, (tmp_path / "report.html").as_uri())
+    for name, heading, address in (
+        ("Tram", "Tram", "#/tag/e"),
+        ("Planning%20(b)", "Planning (b)", "#/tag/b"),
+        ("d", "d", "#/tag/d"),
+        ("Planning", "No such tag", "#/tag/Planning"),
+    ):
+        page = watched.open(f"#/tag/{name}")
+        assert page.locator("h1").inner_text() == heading
+        assert page.evaluate("location.hash") == address
+    assert watched.faults == []
+    watched.close()
 
 
 @pytest.mark.parametrize("kind", ["json", "csv", "export"])

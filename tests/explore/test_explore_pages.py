@@ -110,6 +110,23 @@ def test_addresses_hold_the_state_of_controls(watched: Watched) -> None:
     page = watched.go("#/document/text%203?colour=topic")
     page.wait_for_selector(".text .w")
     assert page.locator("input[value=topic]").is_checked()
+    assert not page.get_by_text("where in the text each tag speaks").is_visible()
+    page.locator("input[value=tag]").check()
+    assert page.get_by_text("where in the text each tag speaks").is_visible()
+
+
+def test_topics_of_a_document_have_the_hues_of_tags(watched: Watched) -> None:
+    def hues(selector: str) -> list[float]:
+        each = "all => all.map(one => one.style.getPropertyValue('--hue'))"
+        return [float(hue) for hue in page.eval_on_selector_all(selector, each)]
+
+    page = watched.go("#/document/text%203?colour=topic")
+    page.wait_for_selector(".text .w")
+    own = hues(".ribbon span")
+    assert own == [255, 25, 150, 305, 75][: len(own)]
+    assert hues(".bars .label .badge") == own
+    assert set(hues(".text .w")) <= {255, 25, 150, 305, 75}
+    assert set(hues(".reason .badge")) <= {255, 25, 150, 305, 75}
 
 
 def test_topics_are_renamed_and_exported(watched: Watched, titled: TopicData) -> None:

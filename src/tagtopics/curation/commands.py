@@ -82,6 +82,8 @@ def command(
             "the model was saved without its documents, so it can no longer recommend tags; undo restores it"
         )
     save_model(edited, target, corpus, check=check)
+    if action == "merge" and (moved := _new_numbers(given, len(loaded.components_))):
+        note(moved)
     rows, before = topic_rows(edited, 10), list(map(_topic_row, topic_rows(loaded, 10)))
     payload = {
         "model": name_of_model(edited),
@@ -99,6 +101,19 @@ def command(
         payload,
         lambda console: console.print(topic_table(changed, title, named=True) if changed else unchanged),
     )
+
+
+def _new_numbers(merged: list[str], n_topics: int) -> str:
+    """Return which topics have other numbers after a merge, such as "topics 11-14 are now 10-13"."""
+    gone = sorted(set(map(int, merged)))[1:]
+    moved = []
+    for less, (last, following) in enumerate(zip(gone, [*gone[1:], n_topics], strict=True), start=1):
+        first, end = last + 1, following - 1
+        if first < end:
+            moved.append(f"topics {first}-{end} are now {first - less}-{end - less}")
+        elif first == end:
+            moved.append(f"topic {first} is now {first - less}")
+    return ", ".join(moved)
 
 
 def _topic_row(row: dict[str, Any]) -> list[str]:

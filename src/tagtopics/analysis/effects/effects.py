@@ -140,10 +140,10 @@ def effects(
     Args:
         model: a fitted `LDA` or `TTM`; its topics keep their numbers.
         corpus: documents with words of the model, usually those it was fitted to.
-        on: numbers, or formulas such as "rating * s(day)", whose terms are added. A number is "year" or
-            "date" from the dates of the corpus, a kind of tags that are all numbers, or a name in `values`;
-            another name is a kind of tags. `s(day)` is a spline, `rating:day` an interaction, and `a * b` is
-            `a + b + a:b`.
+        on: numbers, or formulas such as "rating * s(day)", whose terms are added; one may be given alone. A
+            number is "year" or "date" from the dates of the corpus, a kind of tags that are all numbers, or a
+            name in `values`; another name is a kind of tags. `s(day)` is a spline, `rating:day` an
+            interaction, and `a * b` is `a + b + a:b`.
         kinds: further kinds of tags, each tag a term; "tags" if tags have no kinds.
         given: kinds of tags to hold constant: each tag has a random effect with the variance of a document.
         cluster: a number or a kind of tags; documents that share it are sampled together.
@@ -157,6 +157,7 @@ def effects(
         on_progress: called with the share of the work that is done.
     """
     check_is_fitted(model)
+    on, kinds, given = ([one] if isinstance(one, str) else one for one in (on, kinds, given))
     corpus = corpus if corpus.columns else replace(corpus, columns=model.columns_)
     corpus, known = add_values(corpus, values)
     if not on and not kinds:
