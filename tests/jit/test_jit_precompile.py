@@ -24,9 +24,11 @@ from tagtopics.bp import sweep
 from tagtopics.tag_prior import tag_word_loops as tag_words
 from tagtopics.bp import tags
 from tagtopics.bp import anchors
+from tagtopics.jit import top
+from tagtopics.recommend import loops
 
 def compiled():
-    modules = (anchors, edges, fold_in, mixture, start, sums, sweep, tag_words, tags)
+    modules = (anchors, edges, fold_in, loops, mixture, start, sums, sweep, tag_words, tags, top)
     return {
         f"{module.__name__}.{name}": len(value.signatures)
         for module in modules for name, value in vars(module).items() if hasattr(value, "signatures")
@@ -75,6 +77,7 @@ def test_the_first_fit_fills_the_cache_from_several_processes(tmp_path: Path) ->
         "start._initialise",
         "tag_word_loops._share_claims",
         "mixture_loops._credit_claims",
+        "loops.compare",
     }
     assert parts <= names or not several
 

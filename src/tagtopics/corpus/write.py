@@ -8,6 +8,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from json.encoder import encode_basestring_ascii
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import recipe_to_json
 from tagtopics.errors import InputError
 from tagtopics.files import atomic_file, atomic_folder, check_target
+from tagtopics.jit.threads import beside
 
 FOLDER_FILES = (
     "words.npz", "tags.npz", "vocab.txt", "tags.txt", "ids.txt", "labels.txt", "split.txt", "links.npz",
@@ -115,6 +117,15 @@ def _resolve_link(path: str | Path) -> Path:
 
 def write_parts(corpus: Corpus, folder: Path) -> None:
     """Write the files of a matrix folder into a new folder."""
+    with beside(partial(_write_columns, corpus, folder)):
+        if corpus.texts is not None:
+            quoted = (map(encode_basestring_ascii, values) for values in (corpus.ids, corpus.texts))
+            lines = (f'{{"id": {name}, "text": {text}}}' for name, text in zip(*quoted, strict=True))
+            _write_lines(folder / "texts.jsonl.gz", lines, packed=True)
+
+
+def _write_columns(corpus: Corpus, folder: Path) -> None:
+    """Write all of a corpus but its texts."""
     (folder / "words.npz").write_bytes(_npz(corpus.counts, _MARK))
     write_names(corpus.vocabulary, folder / "vocab.txt")
     if corpus.n_tags:
@@ -127,10 +138,6 @@ def write_parts(corpus: Corpus, folder: Path) -> None:
             write_names([value or "" for value in values], folder / f"{name}.txt")
     if corpus.links is not None:
         (folder / "links.npz").write_bytes(_npz(corpus.links))
-    if corpus.texts is not None:
-        quoted = (map(encode_basestring_ascii, values) for values in (corpus.ids, corpus.texts))
-        lines = (f'{{"id": {name}, "text": {text}}}' for name, text in zip(*quoted, strict=True))
-        _write_lines(folder / "texts.jsonl.gz", lines, packed=True)
     if corpus.recipe is not None:
         recipe = json.dumps(recipe_to_json(corpus.recipe), indent=2)
         (folder / "recipe.json").write_text(recipe + "\n", encoding="utf-8", newline="\n")

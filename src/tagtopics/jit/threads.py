@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache, wraps
 from typing import Any, TypeVar, cast
 
@@ -139,6 +139,23 @@ def results_of(
 
     run_lanes(lane, range(len(items)), most)
     return [found[i] for i in range(len(items))]
+
+
+@contextmanager
+def beside(work: Callable[[], Result]) -> Iterator[Callable[[], Result]]:
+    """Do `work()` on a thread of its own while the block runs; yield a function that waits for its result.
+
+    When the block is left, the work is done, whatever happens; its exception is raised there at the latest.
+    With one thread, the work is done before the block.
+    """
+    if current_threads() == 1:
+        found = work()
+        yield lambda: found
+        return
+    with ThreadPoolExecutor(1) as thread:
+        future = thread.submit(copy_context().run, work)
+        yield future.result
+        future.result()
 
 
 def _take(waiting: deque[Item]) -> Iterator[Item]:

@@ -37,6 +37,7 @@ from tagtopics.files import (
     seal,
     sweep_leftovers,
 )
+from tagtopics.jit.threads import beside, results_of
 from tagtopics.models.base import TopicModel
 from tagtopics.models.saved_arrays import NAMES, arrays_of, arrays_to_save, check_arrays, layer_of
 from tagtopics.models.validation import Preset, check_parameters
@@ -165,11 +166,8 @@ def save_model(
     with atomic_folder(check_model_target(path, option="save"), check) as folder:
         if base is not None:
             (folder / _BASE).mkdir()
-            _write(*base, folder / _BASE)
-        if corpus is not None:
-            (folder / _CORPUS).mkdir()
-            write_parts(corpus, folder / _CORPUS)
-        _write(*content, folder)
+            _write(*base, None, folder / _BASE)
+        _write(*content, corpus, folder)
 
 
 def _checked_content(model: TopicModel) -> tuple[Description, str, dict[str, Any]]:
@@ -185,13 +183,23 @@ def _checked_content(model: TopicModel) -> tuple[Description, str, dict[str, Any
     return description, text, arrays
 
 
-def _write(description: Description, text: str, arrays: dict[str, Any], folder: Path) -> None:
-    """Write arrays, and a description with the digests of all files."""
-    (folder / _ARRAYS).write_bytes(save(arrays))
-    if text:
-        (folder / NAMES_FILE).write_bytes(text.encode())
+def _write(
+    description: Description, text: str, arrays: dict[str, Any], corpus: Corpus | None, folder: Path
+) -> None:
+    """Write arrays and documents, and then a description with the digests of all files."""
+
+    def write_arrays() -> None:
+        (folder / _ARRAYS).write_bytes(save(arrays))
+        if text:
+            (folder / NAMES_FILE).write_bytes(text.encode())
+
+    with beside(write_arrays):
+        if corpus is not None:
+            (folder / _CORPUS).mkdir()
+            write_parts(corpus, folder / _CORPUS)
     places = [place for place in sorted(folder.rglob("*")) if place.is_file()]
-    description.files |= {place.relative_to(folder).as_posix(): digest_file(place) for place in places}
+    names = (place.relative_to(folder).as_posix() for place in places)
+    description.files |= dict(zip(names, results_of(digest_file, places), strict=True))
     content = description.model_dump_json(by_alias=True, indent=1)
     (folder / _DESCRIPTION).write_text(seal(content), encoding="utf-8")
 

@@ -23,6 +23,7 @@ from tagtopics.bp.graph import Belief, CorpusSums, DocState, Priors, build_graph
 from tagtopics.bp.propagation import BeliefPropagation
 from tagtopics.jit.compiling import has_compiled, is_compiling
 from tagtopics.jit.threads import current_threads
+from tagtopics.recommend.recommender import fit_recommender
 from tagtopics.tag_prior.inference import TagPrior
 from tagtopics.tag_prior.learn import PilotTopics, learn_settings
 from tagtopics.tag_prior.prior import Profiles, pairs_of
@@ -97,9 +98,16 @@ def _tags(counts: CSR, tags: CSR) -> None:
     TagPrior(pilot.phi, profiles, settings, words, pairs, (1.0,)).credit(counts, tags)
 
 
+def _recommender(counts: CSR, tags: CSR) -> None:
+    """Train a recommender."""
+    fit_recommender(counts, tags, _equal(counts.shape[0], 3), ("a", "b", "c", "d"))
+
+
 def _equal(*shape: int) -> Float32:
     return np.full(shape, 1 / shape[0], dtype=np.float32)
 
 
-# Two processes take the first and the last, and the one between: about equal times.
-GROUPS: dict[str, Callable[[CSR, CSR], None]] = {"starts": _starts, "sweeps": _sweeps, "tags": _tags}
+# Two processes take every other group: about equal times.
+GROUPS: dict[str, Callable[[CSR, CSR], None]] = {
+    "starts": _starts, "sweeps": _sweeps, "tags": _tags, "recommender": _recommender,
+}  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from tagtopics.bp.callbacks import Callback, announce
 from tagtopics.bp.graph import joint_profile
 from tagtopics.corpus.core import Corpus
 from tagtopics.errors import InputError
-from tagtopics.jit.threads import limit_threads
+from tagtopics.jit.threads import beside, limit_threads
 from tagtopics.models.documents import is_raw, read_documents
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.results import TagProfile, largest_weights
@@ -102,16 +102,25 @@ class TaggedModel(OnlineModel):
         return self.settings_.known.words
 
     def _credit_words(
-        self, corpus: Corpus, settings: TagSettings, callbacks: Sequence[Callback[Any]]
+        self,
+        corpus: Corpus,
+        settings: TagSettings,
+        callbacks: Sequence[Callback[Any]],
+        learn_trust: Callable[[], tuple[float, ...]] = tuple,
     ) -> None:
-        """Credit words to tags with these settings, and build `tag_prior_`; the columns are the model's."""
+        """Credit words to tags with these settings, and build `tag_prior_`; the columns are the model's.
+
+        Meanwhile `learn_trust` returns the trust in inferred tags.
+        """
         announce(callbacks, "Crediting words to tags")
-        self.settings_, self.tag_kinds_ = settings, kinds_of(self.tag_names_)[0]
+        self.tag_kinds_ = kinds_of(self.tag_names_)[0]
         alpha = self.doc_topic_prior_
         tokens = np.asarray(corpus.counts.sum(1), dtype=np.float32)[:, np.newaxis]
         doc_sums = np.maximum(self.doc_topic_ * (tokens + alpha.sum()) - alpha, np.float32(0))
         fitted = PilotTopics(corpus.counts, corpus.tags, doc_sums, self.phi(), self._profiles())
-        self.tag_words_ = tag_words_of(fitted, settings)
+        with beside(learn_trust) as trust:
+            self.tag_words_ = tag_words_of(fitted, settings)
+        self.settings_ = settings._replace(inferred=trust())
         self.refresh_tag_prior()
 
     def _credit_more(self, counts: Any, tags: Any) -> None:

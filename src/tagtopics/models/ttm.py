@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ class TTM(TaggedModel):
         executor = memory_executor(corpus, settings) if run.executor is None else run.executor
         settings, start = settings.resolve(corpus, executor), run.start
         # (1) A pilot: topics of a part of the documents. (2) The strengths of tags, on documents held out.
-        strengths, scores, pilot = self._learn_strengths(corpus, settings, executor, run.callbacks)
+        strengths, trust, scores, pilot = self._learn_strengths(corpus, settings, executor, run.callbacks)
         if pilot is not None:
             piloted = settings.starts_from_pilot(executor.totals.n_docs)
             if start is None and run.vectors is None and piloted:
@@ -85,30 +86,34 @@ class TTM(TaggedModel):
         self._store(corpus, self._learn_topics(corpus, settings, run))
         # (4) The words of tags, with topics and strengths as they are.
         self.pilot_ = scores
-        self._credit_words(corpus, strengths, run.callbacks)
+        self._credit_words(corpus, strengths, run.callbacks, trust)
 
     @limit_threads
     def learn_tag_prior(self, corpus: Corpus, callbacks: Sequence[Callback[Any]] = ()) -> None:
         """Learn again how much tags say, and their words, with the topics as they are."""
         own, settings = in_columns(corpus, self.vocabulary_, self.tag_names_), self.fitted_settings()
         executor = memory_executor(own, settings)
-        strengths, self.pilot_, _ = self._learn_strengths(own, settings, executor, callbacks)
-        self._credit_words(own, strengths, callbacks)
+        strengths, trust, self.pilot_, _ = self._learn_strengths(own, settings, executor, callbacks)
+        self._credit_words(own, strengths, callbacks, trust)
 
     def _learn_strengths(
         self, corpus: Corpus, settings: TopicSettings, executor: Executor, callbacks: Sequence[Callback[Any]]
-    ) -> tuple[TagSettings, PilotScores | None, Pilot | None]:
-        """Make a pilot and learn the strengths of tags on the documents that it was made without."""
+    ) -> tuple[TagSettings, Callable[[], tuple[float, ...]], PilotScores | None, Pilot | None]:
+        """Make a pilot and learn the strengths of tags on the documents that it was made without.
+
+        Return them, what then learns the trust in inferred tags, the scores of the pilot, and the pilot.
+        """
         alpha = settings.alpha()
         if not can_learn(corpus.counts, corpus.tags):
             n_kinds = len(kinds_of(corpus.tag_names)[0])
-            return default_settings(alpha, n_kinds, _TAG_TOKENS), None, None
+            return default_settings(alpha, n_kinds, _TAG_TOKENS), tuple, None, None
         announce(callbacks, "Fitting the tag prior")
         pilot = make_pilot(corpus, settings, executor)
         topics, held_out = pilot_topics(pilot, corpus.tag_names), pilot.held_out
         learned, scores, words = learn_settings(topics, *held_out, pilot.seed, joint=self.order > 1)
-        trust = learn_trust(topics, words, learned, alpha, corpus.tag_names, held_out[0], pilot.seed)
-        return learned._replace(inferred=trust), scores, pilot
+        tags = corpus.tag_names
+        trust = partial(learn_trust, topics, words, learned, alpha, tags, held_out[0], pilot.seed)
+        return learned, trust, scores, pilot
 
     # ------------------------------------------------------------------ new documents
 

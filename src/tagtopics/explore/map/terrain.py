@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tagtopics.explore.map.layout import NEIGHBOURS, document_layout, neighbours
 from tagtopics.explore.record.areas import Areas, areas_of
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.report.page import round_numbers
+from tagtopics.jit.threads import beside
 from tagtopics.jit.top import largest_in_rows
 
 MOST_TAGS = 300  # tags with a label on the map
@@ -57,8 +59,9 @@ def terrain_of(data: TopicData) -> Terrain:
     near = neighbours_of(theta)
     places = document_layout(theta, near)
     every = np.arange(len(places))
-    topics = np.array([_peaks(places, [every], [row])[0] for row in theta.T.astype(np.float64) ** 2])
-    tags, tag_places = _tags(data, places)
+    with beside(partial(agreement_of, theta, places, near)) as agreement:
+        topics = np.array([_peaks(places, [every], [row])[0] for row in theta.T.astype(np.float64) ** 2])
+        tags, tag_places = _tags(data, places)
     return Terrain(
         places=places,
         region=data.regions(),
@@ -67,7 +70,7 @@ def terrain_of(data: TopicData) -> Terrain:
         areas=areas_of(data, topics),
         tags=tags,
         tag_places=tag_places,
-        agreement=agreement_of(theta, places, near),
+        agreement=agreement(),
     )
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp import holdout
+from tagtopics.bp.fold_in import document_ranges
 from tagtopics.bp.graph import build_graph
 from tagtopics.corpus.cells import METADATA
 from tagtopics.corpus.core import Corpus
@@ -20,6 +21,7 @@ from tagtopics.corpus.splits import completion
 from tagtopics.explore.record.findings import findings_of
 from tagtopics.explore.record.spans import normalised_text
 from tagtopics.explore.record.topic_data import ANY_WORDS, DocumentTable, TagTable, TopicData
+from tagtopics.jit.threads import results_of
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
 from tagtopics.models.documents import training_documents
@@ -31,6 +33,7 @@ from tagtopics.tag_prior.mixture_loops import first_claims
 from tagtopics.tag_prior.tag_word_loops import credited_tokens
 
 WORDS_OF_A_TAG = 40  # credited words kept for each tag
+_PAIRS = 1 << 20  # pairs of tag and word that are compared at a time
 _SCORED = 1000  # documents, evenly spread, at most, on which the perplexity in the record is measured
 
 
@@ -139,12 +142,21 @@ def _telling_words(credited: CSR, probability: Float64) -> tuple[Int64, Int64]:
     The words of a tag are ordered by their share of the divergence from all words. Those with less credit
     than their share of all words are left out.
     """
-    offsets, tokens = credited.indptr.astype(np.int64), np.maximum(credited.data, 1e-300)
-    total, expected = np.log(np.maximum(credited.sum(1), 1e-300)), np.log(np.maximum(probability, 1e-300))
-    lift = np.log(tokens) - np.repeat(total, np.diff(offsets)) - expected[credited.indices]
-    best = largest_of_rows(offsets, tokens * lift, WORDS_OF_A_TAG)
-    kept = (best >= 0) & (lift[best] > 0) if len(lift) else best >= 0
-    return np.asarray(best[kept]), np.asarray(kept.sum(1), dtype=np.int64)
+    expected = np.log(np.maximum(probability, 1e-300))
+
+    def telling(tags: tuple[int, int]) -> tuple[Int64, Int64]:
+        first, part = int(credited.indptr[tags[0]]), credited[slice(*tags)]
+        offsets, tokens = part.indptr.astype(np.int64), np.maximum(part.data, 1e-300)
+        total = np.log(np.maximum(part.sum(1), 1e-300))
+        lift = np.log(tokens) - np.repeat(total, np.diff(offsets)) - expected[part.indices]
+        best = largest_of_rows(offsets, tokens * lift, WORDS_OF_A_TAG)
+        kept = (best >= 0) & (lift[best] > 0) if len(lift) else best >= 0
+        return first + best[kept], kept.sum(1)
+
+    none = np.empty(0, dtype=np.int64)
+    parts = results_of(telling, list(document_ranges(np.diff(credited.indptr), _PAIRS)))
+    best, sizes = map(np.concatenate, zip((none, none), *parts, strict=True))
+    return best, sizes
 
 
 def _document_table(

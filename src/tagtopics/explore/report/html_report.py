@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from tagtopics.explore.report.bodies import CHUNK, Bodies
 from tagtopics.explore.report.page import Packing, base64_size, compress_json, report_page
 from tagtopics.explore.report.prepare import counts_of, fixed_index, listed_index
 from tagtopics.files import atomic_file, check_target
+from tagtopics.jit.threads import beside
 
 _FOR_BENCH = 0.25  # share of the space that the workbench may take; larger ones are left out
 _FOR_BODIES = 0.4  # share of what topics, words and tags leave, reserved for texts if documents are many
@@ -125,8 +126,7 @@ def render_report(
     for_map = base64_size(int(1.03 * _POINT * len(data.documents.ids)) + _LABEL * n_labels + 500)
     space = int(max_mb * 1e6) - len(report_page(data.title, settings, {}, audit)) - for_map - 500
 
-    with ThreadPoolExecutor(1) as thread:
-        terrain = thread.submit(terrain_of, data)  # the longest step: a quarter of the time of a report
+    with beside(partial(terrain_of, data)) as terrain:  # the longest step: a quarter of the time of a report
         possible = None if offline is None else workbench(offline, data)
         bench = possible or b""
         if base64_size(len(bench)) > _FOR_BENCH * space:
@@ -137,7 +137,7 @@ def render_report(
         if data.pictures:
             data = fitting_pictures(data, docs, space - len(docs) * _WITHOUT)
         bodies, n_bodies = _fitting_bodies(data, docs, space)
-        places = compress_json(map_index(terrain.result(), docs))
+        places = compress_json(map_index(terrain(), docs))
 
     shown = [data.picture_of[doc] for doc in docs[:n_bodies].tolist() if doc in data.picture_of]
     n_heated = sum(bool(one.heat) for one in shown)
