@@ -13,8 +13,8 @@ import pytest
 from explore_support import Watched
 
 import tagtopics as tt
+from tagtopics import write_report
 from tagtopics.cli import main
-from tagtopics.explore import write_report
 from tagtopics.explore.record.to_topic_data import topic_data
 from tagtopics.explore.record.topic_data import TopicData
 from tagtopics.explore.server.engine import ModelEngine
