@@ -158,7 +158,7 @@ def test_findings_count_towards_the_size(data: TopicData) -> None:
         )
         for i in range(20_000)
     ]
-    html, _ = render_report(data, 0.6, findings=findings)
+    html, _ = render_report(data, ReportOptions(max_mb=0.6, findings=findings))
     assert len(html) <= 0.6e6
 
 

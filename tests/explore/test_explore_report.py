@@ -58,14 +58,14 @@ def test_record_of_any_model_with_and_without_corpus(corpus: tt.Corpus) -> None:
             record = topic_data(model, documents)
             assert np.allclose(record.topic_word.sum(1), 1, atol=1e-4)
             assert record.topic_share.sum() == pytest.approx(1)
-            html, _ = render_report(record)
+            html, _ = render_report(record, tt.ReportOptions())
             assert b"<!doctype html>" in html
 
 
 def test_a_topic_may_have_no_tokens(model: tt.TTM, corpus: tt.Corpus) -> None:
     empty = copy.copy(model)
     empty.topic_sums_ = model.topic_sums_ * np.r_[0, np.ones(len(model.topic_sums_) - 1)]
-    html, _ = render_report(topic_data(empty, corpus))
+    html, _ = render_report(topic_data(empty, corpus), tt.ReportOptions())
     assert b"<!doctype html>" in html
 
 
@@ -169,7 +169,7 @@ def test_a_little_room_lists_some_documents(data: TopicData) -> None:
         for n in (0, 72)
     )
     listed = [
-        render_report(data, (none + 3500 + share * (whole - none)) / 1e6)[1].n_listed
+        render_report(data, tt.ReportOptions(max_mb=(none + 3500 + share * (whole - none)) / 1e6))[1].n_listed
         for share in (0.1, 0.4, 0.8, 1.2, 2)
     ]
     assert listed == sorted(listed)
@@ -184,18 +184,18 @@ def test_the_perplexity_of_a_report_is_called_that_of_training(data: TopicData) 
 
 
 def test_equal_records_give_equal_bytes(data: TopicData) -> None:
-    assert render_report(data)[0] == render_report(data)[0]
+    assert render_report(data, tt.ReportOptions())[0] == render_report(data, tt.ReportOptions())[0]
 
 
 def test_report_holds_no_address_of_another_host(data: TopicData) -> None:
-    html = render_report(data)[0].decode()
+    html = render_report(data, tt.ReportOptions())[0].decode()
     outside = set(re.findall(r"https?://[^\s\"'<>&]+", html))
     assert outside <= {"http://www.w3.org/2000/svg"}  # a namespace, not a place
     assert "default-src 'none'" in html.replace("&#39;", "'")
 
 
 def test_names_of_users_never_stand_in_the_html(hostile_data: TopicData) -> None:
-    html = render_report(hostile_data)[0].decode()
+    html = render_report(hostile_data, tt.ReportOptions())[0].decode()
     assert "window.pwned" not in html.replace(f"<title>{_escaped(HOSTILE[1])}", "")
     block = re.search(r'id="index">([^<]*)<', html)
     assert block is not None

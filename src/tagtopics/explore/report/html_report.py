@@ -83,12 +83,12 @@ def write_report(
     """
     options = options or ReportOptions()
     target = check_report_target(path, overwrite=options.overwrite)
-    data, offline = source, options.offline
+    data = source
     if not isinstance(source, TopicData):
         from tagtopics.explore.record.to_topic_data import topic_data
 
-        data, offline = topic_data(source, corpus, options.title), source
-    html, size = render_report(data, options.max_mb, offline, options.findings)
+        data, options = topic_data(source, corpus, options.title), replace(options, offline=source)
+    html, size = render_report(data, options)
     with atomic_file(target) as temporary:
         temporary.write_bytes(html)
     return size
@@ -109,25 +109,20 @@ def _is_report(path: Path) -> bool:
 
 
 @single_thread()
-def render_report(
-    data: TopicData,
-    max_mb: float = ReportOptions.max_mb,
-    offline: Any = None,
-    findings: list[AuditFinding] | None = None,
-) -> tuple[bytes, ReportSize]:
+def render_report(data: TopicData, options: ReportOptions) -> tuple[bytes, ReportSize]:
     """Return a report as bytes, and what it contains; with a model, it has a workbench for new texts."""
-    if not max_mb > 0:
-        raise InputError(f"max_mb must be above 0, not {max_mb}")
+    if not options.max_mb > 0:
+        raise InputError(f"max_mb must be above 0, not {options.max_mb}")
     settings: dict[str, Any] = {"live": False, "chunk": CHUNK}
     audit: dict[str, bytes] = {}
-    if findings is not None:
-        audit["audit"], settings["audit"] = audit_block(findings)
+    if options.findings is not None:
+        audit["audit"], settings["audit"] = audit_block(options.findings)
     n_labels = data.n_topics + min(MOST_TAGS, len(data.tags.names))
     for_map = base64_size(int(1.03 * _POINT * len(data.documents.ids)) + _LABEL * n_labels + 500)
-    space = int(max_mb * 1e6) - len(report_page(data.title, settings, {}, audit)) - for_map - 500
+    space = int(options.max_mb * 1e6) - len(report_page(data.title, settings, {}, audit)) - for_map - 500
 
     with beside(partial(terrain_of, data)) as terrain:  # the longest step: a quarter of the time of a report
-        possible = None if offline is None else workbench(offline, data)
+        possible = None if options.offline is None else workbench(options.offline, data)
         bench = possible or b""
         if base64_size(len(bench)) > _FOR_BENCH * space:
             bench = b""
