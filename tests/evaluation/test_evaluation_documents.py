@@ -98,8 +98,8 @@ def test_tags_beside_topics_vary_as_much_as_these(corpus: Corpus) -> None:
     topics, tags = generator.random((50, 4)), 20 * generator.random((50, 9)) + 3
 
     def append(likely: Any) -> tuple[Any, Any]:
-        shown = topics.astype(np.float32), topics[:10].astype(np.float32)
-        split = FittedSplit(corpus, corpus, shown[0], shown[1], 0.0, likely, likely[:10])
+        shown: tuple[Any, Any] = topics, topics[:10]
+        split = FittedSplit(corpus, corpus, *shown, 0.0, likely, likely[:10])
         rows = np.arange(50), np.arange(10)
         return _append_tags(split, topics, topics[:10], lambda of_docs, some: of_docs[some], rows)
 
