@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 import scipy.sparse as sp
 
-from tagtopics._typing import CSR
+from tagtopics._typing import CSR, Int64
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.text import frequencies, passes
@@ -19,6 +19,12 @@ from tagtopics.errors import InputError
 def extend_names(names: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
     """Return names, followed by those of `more` that are new, in their order."""
     return tuple(dict.fromkeys((*names, *more)))
+
+
+def places_of(wanted: Sequence[str], names: Sequence[str]) -> Int64:
+    """Return the place of each wanted name among names, all of which must be there."""
+    place = {name: i for i, name in enumerate(names)}
+    return np.array([place[name] for name in wanted], dtype=np.int64)
 
 
 def align_columns(matrix: CSR, have: Sequence[str], want: Sequence[str]) -> tuple[CSR, int]:

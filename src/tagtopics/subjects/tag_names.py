@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tagtopics._blas import single_thread
 from tagtopics._typing import Bool, Float64, Int64
+from tagtopics.corpus.align import places_of
 from tagtopics.corpus.core import check_array
 from tagtopics.corpus.recipe import language_code
 from tagtopics.errors import InputError
@@ -96,7 +97,7 @@ class TagNames:
 
     @cached_property
     def _names(self) -> NameStatistics:
-        columns = _places(self.tags, self.tag_names)
+        columns = places_of(self.tag_names, self.tags)
         words, broader = self.index.name_words(), self.thesaurus.broader
         return name_statistics(words, broader, columns, self.n_docs, tuple(self.counts))
 
@@ -192,7 +193,7 @@ def fit_tag_names(
     own = [unicodedata.normalize("NFC", texts[row]) for row in recommender.rows[counted]]
     # (1) The names in the documents, and how many carry each tag, have its name, and both.
     language, tags = language_code(own), all_tags(thesaurus, recommender.tag_names)
-    index, columns = NameIndex(thesaurus, language), _places(tags, recommender.tag_names)
+    index, columns = NameIndex(thesaurus, language), places_of(recommender.tag_names, tags)
     batches = [slice(first, first + _BATCH) for first in range(0, len(own), _BATCH)]
     carried = recommender.tags
     entries = carried.data, columns[carried.indices], carried.indptr
@@ -224,12 +225,6 @@ def fit_tag_names(
     fitted = TagNames(thesaurus, language, len(own), counts, *learned, recommender.tag_names)
     fitted.__dict__["index"] = index
     return fitted
-
-
-def _places(tags: Sequence[str], wanted: Sequence[str]) -> Int64:
-    """Return the place of each wanted tag among all."""
-    place = {tag: u for u, tag in enumerate(tags)}
-    return np.array([place[tag] for tag in wanted], dtype=np.int64)
 
 
 @single_thread()

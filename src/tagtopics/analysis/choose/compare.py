@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tagtopics._blas import single_thread
 from tagtopics._typing import Bool, Float64, Int64
 from tagtopics.analysis.records import Record
-from tagtopics.corpus.align import extend_names
+from tagtopics.corpus.align import extend_names, places_of
 from tagtopics.errors import InputError
 from tagtopics.models.base import TopicModel
 
@@ -136,7 +136,6 @@ def _pair(first: int, second: int, similarity: float, tops: Any, shares: Any) ->
 
 def _in_words(model: Any, words: tuple[str, ...]) -> Float64:
     """Return p(word | topic) of a model, (K, W), with a column for each of the words."""
-    place = {word: w for w, word in enumerate(words)}
     wide = np.zeros((len(model.components_), len(words)))
-    wide[:, [place[word] for word in model.vocabulary_]] = model.components_
+    wide[:, places_of(model.vocabulary_, words)] = model.components_
     return wide

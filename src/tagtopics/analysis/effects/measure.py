@@ -31,6 +31,7 @@ from tagtopics.bp import propagation
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import Priors, build_graph
 from tagtopics.bp.loop import run
+from tagtopics.corpus.align import places_of
 from tagtopics.corpus.core import Corpus
 from tagtopics.curation.edits import topic_origins
 from tagtopics.curation.guided import STRENGTH
@@ -122,8 +123,7 @@ def measure(
         )
     base = model if model.base_ is None else model.base_
     counts = align_words(base, corpus.select(rows))
-    place = {word: w for w, word in enumerate(base.vocabulary_)}
-    words = np.array([place[word] for word in model.vocabulary_], dtype=np.int64)
+    words = places_of(model.vocabulary_, base.vocabulary_)
     if len(model.doc_topic_) == corpus.n_docs and tuple(corpus.ids) == tuple(model.doc_ids_):
         proportions = np.asarray(model.doc_topic_[rows], dtype=np.float64)
     else:  # new documents
