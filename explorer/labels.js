@@ -211,7 +211,7 @@ export class MapNames {
   }
   // A line may begin below a name, but not at its end, from where it might pass through all of it.
   isFree(line, below) {
-    const isOver = ({ left, top, right, bottom }) => below && line.ax > left + 12 && line.ax < right - 12 && line.ay > top + 6 && line.ay < bottom - 6;
+    const isOver = ({ left, top, right, bottom }) => below && line.ax > left + 8 && line.ax < right - 8 && line.ay > top + 6 && line.ay < bottom - 6;
     for (const one of this.taken) if (meets(one, line) && !isOver(one)) return false;
     for (const other of this.leaders) if (!below && crosses(other, line)) return false;
     return true;
