@@ -209,8 +209,9 @@ export class MapNames {
     for (const one of this.taken) if (right >= one.left && left <= one.right && bottom >= one.top && top <= one.bottom) return true;
     return false;
   }
+  // A line may begin below a name, but not at its end, from where it might pass through all of it.
   isFree(line, below) {
-    const isOver = ({ left, top, right, bottom }) => below && line.ax > left + 6 && line.ax < right - 6 && line.ay > top + 6 && line.ay < bottom - 6;
+    const isOver = ({ left, top, right, bottom }) => below && line.ax > left + 8 && line.ax < right - 8 && line.ay > top + 6 && line.ay < bottom - 6;
     for (const one of this.taken) if (meets(one, line) && !isOver(one)) return false;
     for (const other of this.leaders) if (!below && crosses(other, line)) return false;
     return true;

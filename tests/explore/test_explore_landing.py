@@ -31,9 +31,9 @@ def test_a_text_lands_among_its_related_documents(watched: Watched, model: tt.TT
     weights = np.array([row.score for row in expected])
     mean = weights @ places[[row.row for row in expected]] / weights.sum()
     low = places.min(0)
-    scale = 300 / max(np.ptp(places[:, 0]), 0.05)
+    scale = 280 / max(np.ptp(places[:, 0]), 0.05)
     at = [float(str(pin.get_attribute(name))) for name in ("cx", "cy")]
-    assert at == pytest.approx((6 + scale * (mean - low)).tolist(), abs=0.5)
+    assert at == pytest.approx((16 + scale * (mean - low)).tolist(), abs=0.5)
 
 
 def test_an_example_is_there_to_try(watched: Watched, corpus: tt.Corpus) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -255,6 +256,12 @@ def test_pages_show_their_documents_on_the_map(
     card = page.locator(".card", has=page.get_by_role("heading", name="On the map"))
     paths = card.locator("svg.places path").evaluate_all("all => all.map(one => one.getAttribute('d'))")
     assert len(paths) == (7 if "+" in place else 1)  # two outlines, a filled one, documents, three keys
+    wide, high = map(float, page.locator("svg.places").first.get_attribute("viewBox").split()[2:])
+    for path in paths:
+        x, y = np.array(re.findall(r"(-?[\d.]+)[ ,](-?[\d.]+)", path), dtype=float).T
+        assert min(x) > 0 < min(y)
+        assert max(x) < wide
+        assert max(y) < high
     dots = paths[3 if "+" in place else 0].count("h0")
     assert dots > 0
     target = card.get_by_role("link", name="Show them on the map")
