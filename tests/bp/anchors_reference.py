@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from bp_reference import hash_bits, mix_bits
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.bp.constants import SIGN_STREAM
 from tagtopics.bp.graph import FactorGraph
-from tagtopics.bp.reference import hash_bits, mix_bits
 
 
 def cooccurrence_profiles(graph: FactorGraph, n_dims: int, seed: int) -> Float64:

@@ -12,6 +12,6 @@ from tagtopics.bp import executor, propagation
 
 @contextmanager
 def swept_by(kernels: ModuleType) -> Iterator[None]:
-    """Let executors in memory start and sweep with `bp.reference`, or with `bp.sweep`."""
+    """Let executors in memory start and sweep with `bp_reference`, or with `bp.sweep`."""
     with patch.object(executor, "compiled", kernels), patch.object(propagation, "compiled", kernels):
         yield

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bp_reference as reference
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from specified import swept_by
 
-from tagtopics.bp import reference
 from tagtopics.bp.executor import MemoryExecutor
 from tagtopics.bp.graph import Belief, CorpusSums, DocState, Priors, build_graph, group_by
 from tagtopics.bp.propagation import BeliefPropagation, Start

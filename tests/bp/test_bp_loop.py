@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
+import bp_reference as reference
 import numpy as np
 import pytest
 from specified import swept_by
 
 from benchmarks.synthetic import make_tagged_corpus
-from tagtopics.bp import reference
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.callbacks import Callback, Progress, Step
 from tagtopics.bp.executor import MemoryExecutor

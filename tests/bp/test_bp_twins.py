@@ -7,6 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 import anchors_reference
+import bp_reference as reference
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from specified import swept_by
 
 from invariants import invariant_error
-from tagtopics.bp import anchors, reference
+from tagtopics.bp import anchors
 from tagtopics.bp import propagation as bp
 from tagtopics.bp import sweep as compiled
 from tagtopics.bp.executor import MemoryExecutor, initial_topics

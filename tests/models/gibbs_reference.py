@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from bp_reference import hash_bits
 
 from tagtopics._typing import Float64
 from tagtopics.bp.graph import FactorGraph, Groups
-from tagtopics.bp.reference import hash_bits
 
 
 def tokens(graph: FactorGraph, doc_tokens: Any) -> Iterator[tuple[int, int, int, float]]:

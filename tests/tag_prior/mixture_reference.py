@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from bp_reference import mix_components
 
 from tagtopics._typing import Float64, Int64
 from tagtopics.bp.graph import FactorGraph
-from tagtopics.bp.reference import mix_components
 
 
 class Document(NamedTuple):

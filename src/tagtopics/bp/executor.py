@@ -87,7 +87,7 @@ class MemoryExecutor:
     """Documents in memory."""
 
     graph: FactorGraph
-    lean: bool = False  # recompute messages in each sweep instead of storing them; see `reference.recall`
+    lean: bool = False  # recompute messages in each sweep instead of storing them; see `bp_reference.recall`
     take: ClassVar[None] = None
     kept_rows: ClassVar[slice] = slice(None)
 

@@ -46,7 +46,7 @@ def document_ranges(sizes: Any, most: int) -> Iterator[tuple[int, int]]:
 
 
 def fold_in(graph: FactorGraph, phi: Float32, prior: Float32, max_iter: int, tol: float) -> Float32:
-    """Return the sums (D, K) of new documents under fixed topics; see `reference.fold_in`."""
+    """Return the sums (D, K) of new documents under fixed topics; see `bp_reference.fold_in` in the tests."""
     sums = np.empty((graph.n_docs, phi.shape[1]), dtype=np.float32)
     work = 8 * phi.shape[1] * max_iter
     run_ranges(_fold_in, graph.doc_edges, work, graph, phi, prior, max_iter, tol, sums)

@@ -9,7 +9,7 @@ from tagtopics.jit.compiling import inner
 
 @inner
 def hash_bits(seed, counter):
-    """Return 64 random bits: SplitMix64 of seed and counter; see `reference.hash_bits`."""
+    """Return 64 random bits: SplitMix64 of seed and counter; see `bp_reference.hash_bits`."""
     z = (np.uint64(counter) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z += seed * np.uint64(0xD1342543DE82EF95)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
