@@ -16,6 +16,7 @@ import tagtopics as tt
 from benchmarks.synthetic import make_tagged_corpus
 from tagtopics.jit import threads
 from tagtopics.jit.threads import (
+    beside,
     current_threads,
     limit_threads,
     results_of,
@@ -119,6 +120,51 @@ def test_no_thread_is_started_for_a_nested_call() -> None:
     with thread_limit(2):
         run_lanes(outer, range(4))
         assert current_threads() == 2
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_work_is_done_beside_a_block_within_the_same_limit(n_jobs: int) -> None:
+    here, begun = threading.current_thread(), threading.Event()
+
+    def work() -> tuple[int, bool]:
+        begun.set()
+        return current_threads(), threading.current_thread() is here
+
+    with thread_limit(n_jobs), beside(work) as result:
+        assert begun.wait(SECONDS)  # it need not wait for the block
+        assert result() == result() == (n_jobs, n_jobs == 1)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("asked", [True, False])
+def test_an_error_beside_a_block_is_raised(n_jobs: int, asked: bool) -> None:
+    def fail() -> None:
+        raise tt.InputError("wrong")
+
+    def run() -> None:
+        with thread_limit(n_jobs), beside(fail) as result:
+            if asked:
+                result()
+
+    with pytest.raises(tt.InputError, match="wrong"):
+        run()
+
+
+def test_a_block_that_is_interrupted_ends_with_the_work_beside_it() -> None:
+    go, done = threading.Event(), list[int]()
+
+    def work() -> None:
+        assert go.wait(SECONDS)
+        done.append(1)
+
+    def run() -> None:
+        with thread_limit(2), beside(work):
+            threading.Timer(0.05, go.set).start()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert done == [1]
 
 
 def test_fewer_lanes_leave_threads_to_the_work_in_them() -> None:
