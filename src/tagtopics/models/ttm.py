@@ -79,7 +79,6 @@ class TTM(TaggedModel):
             piloted = settings.starts_from_pilot(executor.totals.n_docs)
             if start is None and run.vectors is None and piloted:
                 start = pilot.start()
-            del pilot  # frees its documents
             announce(run.callbacks, "Drawing the first messages")
         # (3) Topics, by belief propagation over all documents.
         run = run._replace(executor=executor, start=start)
