@@ -178,11 +178,10 @@ to repeat a run.
 _LOSSES = """\
 **Where we lose.** On Reuters, BERTopic agrees better with the classes than our topics with vectors do, by
 ARI; by NMI they are level. Vectors cost us words: perplexity is 3 to 9 % higher than in our rows without,
-which are older and have improved since, and on anthology, TIB core and dblp lists are less coherent and
-change more from seed to seed; there our topics without vectors are the better ones. NMF, KeyNMF, topica
-and k-means are mostly more stable. On the titles of dblp, with five words each, the lists of tomotopy,
-topica and k-means are more coherent, but repeat words. NMF takes less time. topica predicts words nearly
-as well on BBC and Poliblog.
+and on anthology, TIB core and dblp lists are less coherent and change more from seed to seed; there our
+topics without vectors are the better ones. NMF, KeyNMF, topica and k-means are mostly more stable. On the
+titles of dblp, with five words each, the lists of tomotopy, topica and k-means are more coherent, but
+repeat words. NMF takes less time. topica predicts words nearly as well on BBC and Poliblog.
 
 **Where we lead.** Of the systems that learn from words alone, ours has the most coherent and the most
 different lists on all collections but dblp, and predicts words best on all. With vectors, its topics
@@ -191,10 +190,9 @@ BBC are within the intervals), and on BBC and Reuters their lists are at least a
 vectors."""
 
 _NOTES = """\
-Our rows are those of commit ae356ce6 and, with vectors, 83e89114; between them, words have become
-smoother (decision 206). The others were run a day before the former; their versions were not recorded,
-the newest are now BERTopic 0.17.4, turftopic 0.28.0 (KeyNMF, S3), tomotopy 0.14.0, topica 0.62.0 and
-scikit-learn 1.9.1. Outliers of BERTopic are given to the nearest cluster for NMI and ARI; it may find
+Our rows are those of commit 480938fa and, with vectors, 83e89114. The others were run before; their
+versions were not recorded, the newest are now BERTopic 0.17.4, turftopic 0.28.0 (KeyNMF, S3), tomotopy
+0.14.0, topica 0.62.0 and scikit-learn 1.9.1. Outliers of BERTopic are given to the nearest cluster for NMI and ARI; it may find
 fewer than 20 topics. k-means lists words by class-based TF-IDF. tomotopy and topica run 1,000 sweeps. On
 BBC and dblp, the other systems had vectors of mixed precision (cosine with ours .99998).
 
