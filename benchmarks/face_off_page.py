@@ -192,9 +192,10 @@ vectors."""
 _NOTES = """\
 Our rows are those of commit 480938fa and, with vectors, 83e89114. The others were run before; their
 versions were not recorded, the newest are now BERTopic 0.17.4, turftopic 0.28.0 (KeyNMF, S3), tomotopy
-0.14.0, topica 0.62.0 and scikit-learn 1.9.1. Outliers of BERTopic are given to the nearest cluster for NMI and ARI; it may find
-fewer than 20 topics. k-means lists words by class-based TF-IDF. tomotopy and topica run 1,000 sweeps. On
-BBC and dblp, the other systems had vectors of mixed precision (cosine with ours .99998).
+0.14.0, topica 0.62.0 and scikit-learn 1.9.1. Outliers of BERTopic are given to the nearest cluster for
+NMI and ARI; it may find fewer than 20 topics. k-means lists words by class-based TF-IDF. tomotopy and
+topica run 1,000 sweeps. On BBC and dblp, the other systems had vectors of mixed precision (cosine with
+ours .99998).
 
 **What is missing.** Poliblog has counts of words and no texts, so no vectors. BERTopic stops with an
 error on anthology (first seed). Not run: BERTopic on TIB core, KeyNMF and S3 on Reuters and anthology,
