@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from tagtopics.bp.loop import run
 from tagtopics.bp.pilot import Pilot
 from tagtopics.bp.propagation import BeliefPropagation, Start
 from tagtopics.corpus.core import Corpus
-from tagtopics.models import topics
+from tagtopics.models import topics, ttm
 from tagtopics.models.online import OnlineModel
 from tagtopics.models.topics import fit_topics, make_pilot, memory_executor
 from tagtopics.models.validation import Preset
@@ -183,8 +184,15 @@ def test_shards_have_the_topics_of_memory(
     assert (found.topic_word_prior, found.stop_reason) == (expected.topic_word_prior, expected.stop_reason)
 
 
-def test_stages_of_a_fit_from_a_pilot_are_announced(corpus: Corpus, few: None) -> None:
-    stages = list[str]()
+def test_a_pilot_is_freed_before_the_sweeps(
+    corpus: Corpus, few: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages, kept = list[str](), list[Any]()
+
+    def remembered(*given: Any) -> Pilot:
+        made = make_pilot(*given)
+        kept.extend(weakref.ref(part) for part in (made, made.counts, made.doc_sums, made.tags))
+        return made
 
     class Stages(Callback[Any]):
         def on_stage(self, name: str) -> None:
@@ -192,7 +200,10 @@ def test_stages_of_a_fit_from_a_pilot_are_announced(corpus: Corpus, few: None) -
 
         def on_start(self, max_iter: int) -> None:
             stages.append("sweeps")
+            assert len(kept) == 4
+            assert [part() for part in kept] == [None] * 4
 
+    monkeypatch.setattr(ttm, "make_pilot", remembered)
     TTM(4, random_state=0).fit_topics(corpus, callbacks=[Stages()])
     assert stages == [
         "Fitting the tag prior", "Drawing the first messages", "sweeps", "Crediting words to tags"

@@ -25,6 +25,14 @@ _SHARE = 10  # one document in 10 must have as many words, else trust is that of
 _FEW_DOCS, _MOST_DRAWS = 999, 5  # if not more documents are set aside, their words are drawn several times
 
 
+def some_documents(pilot: PilotTopics, generator: np.random.Generator) -> PilotTopics:
+    """Return a pilot with only those of its documents, drawn at random, that `learn_trust` needs."""
+    used = np.flatnonzero((np.diff(pilot.counts.indptr) > 0) & (np.diff(pilot.tags.indptr) > 0))
+    rows = np.sort(generator.permutation(used)[:_MOST_DOCS])
+    counts, tags = pilot.counts[rows], sp.csr_array(pilot.tags[rows])
+    return pilot._replace(counts=counts, tags=tags, doc_sums=pilot.doc_sums[rows])
+
+
 def learn_trust(
     pilot: PilotTopics,
     tag_words: CSR,
@@ -33,6 +41,7 @@ def learn_trust(
     tag_names: Sequence[str],
     held_out: CSR,
     seed: int,
+    generator: np.random.Generator,
 ) -> tuple[float, ...]:
     """Return how far inferred tags are trusted, from 0 to 1, for each number of words seen in `WORDS`.
 
@@ -40,18 +49,16 @@ def learn_trust(
     not fall with the number of words, and where it does not help, it is 0.
 
     Args:
-        pilot: topics, tags and documents of the pilot.
+        pilot: topics of the pilot, tags, and some of its documents.
         tag_words: (T, W), the words credited to its tags.
         settings: the strengths of tags.
         alpha: (K,), the prior of topics.
         tag_names: the T tags.
         held_out: the documents set aside, (D, W).
-        seed: of the choice of words and documents.
+        seed: of the words that are hidden.
+        generator: draws the words that are seen.
     """
-    generator, (counts, tags, _, phi, profiles) = np.random.default_rng(seed), pilot
-    used = np.flatnonzero((np.diff(counts.indptr) > 0) & (np.diff(tags.indptr) > 0))
-    rows = np.sort(generator.permutation(used)[:_MOST_DOCS])
-    counts, tags = counts[rows], sp.csr_array(tags[rows])
+    counts, tags, _, phi, profiles = pilot
     columns = np.flatnonzero(np.bincount(tags.indices, minlength=len(tag_names)) >= _LEAST_TAG_DOCS)
     if settings.known == settings.hidden or not len(columns):
         return (0.0,) * len(WORDS)

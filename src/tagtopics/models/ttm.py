@@ -18,7 +18,7 @@ from tagtopics.bp.pilot import Pilot
 from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.core import Corpus
 from tagtopics.jit.threads import limit_threads
-from tagtopics.models.inferred_trust import learn_trust
+from tagtopics.models.inferred_trust import learn_trust, some_documents
 from tagtopics.models.tagged import TaggedModel
 from tagtopics.models.topics import Run, TopicSettings, make_pilot, memory_executor
 from tagtopics.tag_prior.inference import Mixture
@@ -79,6 +79,7 @@ class TTM(TaggedModel):
             piloted = settings.starts_from_pilot(executor.totals.n_docs)
             if start is None and run.vectors is None and piloted:
                 start = pilot.start()
+            del pilot  # frees its documents
             announce(run.callbacks, "Drawing the first messages")
         # (3) Topics, by belief propagation over all documents.
         run = run._replace(executor=executor, start=start)
@@ -110,8 +111,9 @@ class TTM(TaggedModel):
         pilot = make_pilot(corpus, settings, executor)
         topics, held_out = pilot_topics(pilot, corpus.tag_names), pilot.held_out
         learned, scores, words = learn_settings(topics, *held_out, pilot.seed, joint=self.order > 1)
-        tags = corpus.tag_names
-        trust = partial(learn_trust, topics, words, learned, alpha, tags, held_out[0], pilot.seed)
+        tags, seed, generator = corpus.tag_names, pilot.seed, np.random.default_rng(pilot.seed)
+        some = some_documents(topics, generator)
+        trust = partial(learn_trust, some, words, learned, alpha, tags, held_out[0], seed, generator)
         return learned, trust, scores, pilot
 
     # ------------------------------------------------------------------ new documents
