@@ -195,16 +195,6 @@ def _align(matrix: CSR, have: Sequence[str], want: Sequence[str], what: str) -> 
     return aligned
 
 
-def training_documents(model: Any, corpus: Corpus) -> Corpus:
-    """Return the corpus that a model was fitted to in its columns; any other corpus is an `InputError`."""
-    if tuple(corpus.ids) != tuple(model.doc_ids_):
-        raise InputError(
-            f"this corpus ({corpus.n_docs} documents) is not the one the model was fitted to "
-            f"({len(model.doc_ids_)} documents); give that one"
-        )
-    return in_columns(corpus, model.vocabulary_, model.tag_names_)
-
-
 def titles_of(corpus: Corpus) -> tuple[str, ...]:
     """Return the titles of documents, empty where they are unknown."""
     return tuple(title or "" for title in corpus.titles or (None,) * corpus.n_docs)

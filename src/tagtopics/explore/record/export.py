@@ -18,9 +18,9 @@ from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.tags import tags_together
 from tagtopics.corpus.text import to_cell
 from tagtopics.errors import InputError, MissingExtraError
+from tagtopics.explore.record.to_topic_data import training_documents
 from tagtopics.files import atomic_file, atomic_folder, check_target, digest_file
 from tagtopics.models.base import TopicModel
-from tagtopics.models.documents import training_documents
 from tagtopics.models.results import typical_tags
 
 _FILES = ("graphml", "pyldavis")

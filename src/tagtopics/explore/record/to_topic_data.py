@@ -14,17 +14,18 @@ from tagtopics._typing import CSR, Float32, Float64, Int64
 from tagtopics.bp import holdout
 from tagtopics.bp.fold_in import document_ranges
 from tagtopics.bp.graph import build_graph
+from tagtopics.corpus.align import in_columns
 from tagtopics.corpus.cells import METADATA
 from tagtopics.corpus.core import Corpus
 from tagtopics.corpus.recipe import TextRecipe
 from tagtopics.corpus.splits import completion
+from tagtopics.errors import InputError
 from tagtopics.explore.record.findings import findings_of
 from tagtopics.explore.record.spans import normalised_text
 from tagtopics.explore.record.topic_data import ANY_WORDS, DocumentTable, TagTable, TopicData
 from tagtopics.jit.threads import results_of
 from tagtopics.jit.top import largest_of_rows
 from tagtopics.models.base import TopicModel
-from tagtopics.models.documents import training_documents
 from tagtopics.models.persistence import plain_value
 from tagtopics.models.topic_words import CANDIDATES
 from tagtopics.models.ttm import TTM
@@ -80,6 +81,16 @@ def topic_data(model: TopicModel, corpus: Corpus | None = None, title: str | Non
         visual=model.visual_ is not None,
     )
     return replace(data, findings=findings_of(data))
+
+
+def training_documents(model: Any, corpus: Corpus) -> Corpus:
+    """Return the corpus that a model was fitted to in its columns; any other corpus is an `InputError`."""
+    if tuple(corpus.ids) != tuple(model.doc_ids_):
+        raise InputError(
+            f"this corpus ({corpus.n_docs} documents) is not the one the model was fitted to "
+            f"({len(model.doc_ids_)} documents); give that one"
+        )
+    return in_columns(corpus, model.vocabulary_, model.tag_names_)
 
 
 def _credits(model: Any, corpus: Corpus) -> tuple[Float32, CSR]:
