@@ -268,7 +268,7 @@ CASES: dict[str, tuple[Case, str]] = {
     "folder without documents": (lambda folder: fit(folder), "no documents in this folder; it may hold"),
     "changes are a folder": (
         lambda folder: ["apply", folder, write_rows(folder / "a.jsonl"), "--out", folder / "b.jsonl"],
-        "name a file that `audit --changes` wrote",
+        "cannot be read (Is a directory)",
     ),
     "unknown data set": (lambda folder: ["fit", "nonsense", "--out", folder / "new.tt"], "docstrings"),
     "data set to write has no name": (lambda folder: ["datasets", "--out", folder / "new"], "which data set"),
