@@ -84,7 +84,7 @@ class TTM(TaggedModel):
         # (3) Topics, by belief propagation over all documents.
         run = run._replace(executor=executor, start=start)
         self._store(corpus, self._learn_topics(corpus, settings, run))
-        # (4) The words of tags, with topics and strengths as they are.
+        # (4) The words of tags, and the trust in inferred ones, with topics and strengths as they are.
         self.pilot_ = scores
         self._credit_words(corpus, strengths, run.callbacks, trust)
 
