@@ -107,7 +107,8 @@ def test_answers_are_kept_and_taken_back(watched: Watched) -> None:
     page.click("#audit-accept-all")
     assert page.get_attribute(".audit-findings > li:nth-child(1) [data-answer=yes]", "aria-pressed") == "true"
     assert "1 accepted, 0 refused" in page.inner_text(".audit-counts")
-    page = opened(watched)
+    page.reload()
+    wait_until(page, "() => !!document.querySelector('.audit-findings')")
     assert "1 accepted" in page.inner_text(".audit-counts")
     page.check("#audit-open")
     assert page.locator(".audit-findings > li").count() == 1
