@@ -277,10 +277,7 @@ def _join_phrases(words: Sequence[str], phrases: Collection[str]) -> dict[str, t
 def _same_stem(one: str, other: str) -> bool:
     """Tell whether two words differ in a short ending only, as a singular and its plural do."""
     short, long = sorted((one, other), key=len)
-    if long in (
-        short,
-        short + "s",
-    ):  # "llms" is the only kind of ending that a word as short as "llm" may have
+    if long in (short, short + "s"):  # also of short words: "llm", "llms"
         return True
     same = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     return same >= max(4, len(short) - 2) and len(long) - same <= 3
